@@ -172,6 +172,32 @@ fn pi_edits_contexts_since_0_87() {
     }
 }
 
+const NATIVE: &str = r#"{"type":"message","id":"a","parentId":null,"timestamp":1000,"message":{"role":"user","content":"1"}}
+{"type":"message","id":"b","parentId":"a","timestamp":2000,"message":{"role":"user","content":"2"}}
+{"type":"compaction","id":"c","parentId":"b","timestamp":3000,"summary":"S","tokensBefore":9,"firstKeptEntryId":"","providerReplayThroughEntryId":"a","warning":"w","preserveData":{"anthropicCompaction":{"provider":"p","content":"c"}}}
+{"type":"message","id":"d","parentId":"c","timestamp":4000,"message":{"role":"user","content":"3"}}
+"#;
+
+#[test]
+fn omp_marks_a_summary_of_anthropic_s_since_18_3() {
+    let mut session = InMemory::new(NATIVE.as_bytes(), of_pi);
+    let start = r#"{"role":"compactionSummary","summary":"S","tokensBefore":9,"providerPayload":{"type":"anthropicCompaction","provider":"p","content":"c"},"warning":"w""#;
+    for is_indexed in [true, false] {
+        session.is_indexed = is_indexed;
+        for as_of in [None, Some("18.3.4".parse().unwrap())] {
+            session.as_of = as_of;
+            let (json, lines) = context(&mut session, Family::Omp, 3, HistoryScope::Context);
+            let summary = format!(r#"{start},"historyRewriteAt":1999,"timestamp":3000}}"#);
+            assert!(json.starts_with(&format!("{summary},")), "{json}");
+            assert_eq!(lines, [2, 1, 3]);
+        }
+        session.as_of = Some("18.2.3".parse().unwrap());
+        let (json, lines) = context(&mut session, Family::Omp, 3, HistoryScope::Context);
+        assert!(json.starts_with(&format!(r#"{start},"timestamp":3999}},"#)), "{json}");
+        assert_eq!(lines, [2, 3]);
+    }
+}
+
 const CLAUDE: &str = r#"{"type":"user","uuid":"a","parentUuid":null,"message":{"role":"user","content":"1"}}
 {"type":"system","subtype":"compact_boundary","uuid":"b","parentUuid":null,"logicalParentUuid":"a"}
 {"type":"assistant","uuid":"c","parentUuid":"b","message":{"id":"m","role":"assistant","model":"large","content":[{"type":"text","text":"1"}]}}

@@ -210,6 +210,14 @@ export class LeaflineSessionStorage {
   }
 
   /**
+   * Whether a line is a message of the assistant's (omp 18.3). Lines that are not whole JSON do not count.
+   * @param {string} file
+   */
+  async hasAssistantTurn(file) {
+    return (await this.readText(file)).split('\n').some(isAssistantMessage)
+  }
+
+  /**
    * @param {string} file
    * @param {string} next
    */
@@ -349,5 +357,16 @@ class SessionStorageWriter {
 
   getError() {
     return this.#error
+  }
+}
+
+/** @param {string} line */
+function isAssistantMessage(line) {
+  if (!line.startsWith('{')) return false
+  try {
+    const record = JSON.parse(line)
+    return record.type === 'message' && record.message?.role === 'assistant'
+  } catch {
+    return false
   }
 }

@@ -8,6 +8,8 @@ import { LazyList } from './lazy-list.js'
 import { currentSystemMessage } from './system-message.js'
 import { labelsOf, pathWithoutLabels, treeOf } from './tree.js'
 
+export { projectContextEntry } from './projection.js'
+
 /**
  * @typedef {import('../index.js').Store} Store
  * @typedef {import('../index.js').Session} Session
@@ -15,7 +17,7 @@ import { labelsOf, pathWithoutLabels, treeOf } from './tree.js'
  * @typedef {import('../index.js').SessionFacts} SessionFacts
  *
  * @typedef {object} PiOptions
- * @property {string} [version] The version of pi that takes the manager, such as its `VERSION`: "0.73.1", "0.87.1". What pi
+ * @property {string} [version] The version of pi that takes the manager, such as its `VERSION`: "0.87.1", "1.6.0". What pi
  *   writes and how it builds a context depends on it. Without it, the newest rules that are known.
  * @property {string} [sessionDir] The folder that pi is told its sessions are in. No file is made there.
  * @property {string} [cwd] For a session that is opened: another working directory than its own.
@@ -366,6 +368,11 @@ export class PiSessionManager {
   buildSessionContext() {
     const { messages, thinkingLevel, model } = this.buildSessionProjection()
     return { messages, thinkingLevel, model }
+  }
+
+  /** How many entries the session has, without reading them (pi 1.x). */
+  getEntryCount() {
+    return this.#with((reader) => reader.facts().entries)
   }
 
   /** All entries. Once called, they stay in memory. @returns {PiEntry[]} */

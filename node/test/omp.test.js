@@ -50,6 +50,17 @@ test('a file is what was written, and a session of the store', async (t) => {
   assert.throws(() => writer.appendSync('x\n'), /closed/)
 })
 
+test('an answer is found anywhere in a file', async (t) => {
+  const { storage } = storageOf(t)
+  const file = '/sessions/a.jsonl'
+  const answer = '{"type" : "message","message":{"role" : "assistant","content":[]},"id":"m","parentId":null}'
+  storage.writeTextSync(file, `${header}${entry('a1')}${answer.slice(0, -1)}\n${entry('a2')}`)
+  assert.equal(await storage.hasAssistantTurn(file), false)
+  storage.writeTextSync(file, `${header}${entry('a1')}${answer}\n${entry('a2')}`)
+  assert.equal(await storage.hasAssistantTurn(file), true)
+  await assert.rejects(storage.hasAssistantTurn('/sessions/none.jsonl'), { code: 'ENOENT' })
+})
+
 test('a title line has 256 bytes, whatever the title', () => {
   for (const title of [undefined, '', 'Tide', 'é'.repeat(500), '🙂'.repeat(90), '"'.repeat(200)]) {
     const line = titleLine({ title, source: 'auto', updatedAt: '2026-02-16T10:20:30.000Z' })

@@ -10,12 +10,13 @@ import { promisify } from 'node:util'
 
 import { installed } from '../../tests/judges/pins.mjs'
 import { Store } from '../index.js'
-import { PiSessionManager } from '../pi/index.js'
+import { PiSessionManager, projectContextEntry } from '../pi/index.js'
 import { bun, crash, folder, message, randomFrom, textOf } from './scene.js'
 
 const programs = [
   { version: '0.73.1', place: process.env.LEAFLINE_PI ?? installed('pi-0.73').package },
   { version: '0.87.1', place: process.env.LEAFLINE_PI_0_87 ?? installed('pi-0.87').package },
+  { version: '1.6.0', place: process.env.LEAFLINE_PI_1_6 ?? installed('pi-1.6').package },
 ]
 const sequences = Number(process.env.LEAFLINE_SEQUENCES ?? 12)
 
@@ -65,8 +66,8 @@ for (const { version, place } of programs) {
     store.closeSync()
   })
 
-  // pi 0.87 needs Node 22: on an older one, Bun runs it.
-  const runtime = version === '0.87.1' && Number(process.versions.node.split('.')[0]) < 22 ? bun : process.execPath
+  // Since 0.87 pi needs Node 22: on an older one, Bun runs it.
+  const runtime = version !== '0.73.1' && Number(process.versions.node.split('.')[0]) < 22 ? bun : process.execPath
   const skipSession = skip || (runtime ? false : 'neither Node 22 nor Bun is installed')
 
   test(`pi ${version} takes the manager for a session`, { skip: skipSession }, async (t) => {
@@ -75,6 +76,45 @@ for (const { version, place } of programs) {
     assert.equal(stdout, 'as it should be\n')
   })
 }
+
+const newest = programs.at(-1)
+test('an entry gives a context what pi has it give', { skip: fs.existsSync(newest.place) ? false : 'pi is not installed' }, async () => {
+  const theirs = await import(pathToFileURL(path.join(newest.place, 'dist/core/session-manager.js')).href)
+  const place = { id: 'a', parentId: null, timestamp: '2026-02-16T10:20:30.000Z' }
+  const messages = ['system', 'user', 'assistant', 'toolResult', 'bashExecution'].flatMap((role) =>
+    [null, 'text', [{ type: 'text', text: 'x' }]].map((content) => ({ type: 'message', ...place, message: { role, content } })))
+  const entries = [
+    ...messages,
+    { type: 'custom_message', ...place, customType: 'c', content: 'x', display: true, details: { a: 1 } },
+    { type: 'custom_message', ...place, customType: 'c', display: false },
+    { type: 'branch_summary', ...place, summary: 's', fromId: 'r' },
+    { type: 'branch_summary', ...place, summary: '', fromId: 'r' },
+    { type: 'compaction', ...place, summary: 's', tokensBefore: 3 },
+    { type: 'compaction', ...place, summary: 's', tokensBefore: 3, systemMessage: { role: 'system', content: 'x' } },
+    { type: 'custom', ...place, customType: 'c' },
+  ]
+  for (const entry of entries) {
+    for (const replacement of [undefined, null, { content: 'short' }, { content: [] }]) {
+      const edit = replacement === undefined ? undefined : { type: 'context_edit', ...place, targetId: 'a', replacement }
+      const told = `${JSON.stringify(entry)} ${JSON.stringify(edit)}`
+      assert.equal(JSON.stringify(projectContextEntry(entry, edit)), JSON.stringify(theirs.projectContextEntry(entry, edit)), told)
+    }
+  }
+})
+
+test('a failed append leaves a manager as it was', (t) => {
+  const store = Store.openSync(path.join(folder(t), 'sessions.leafline'))
+  const manager = PiSessionManager.create(store, '/work')
+  const first = manager.appendMessage(message('user', 'one'))
+  assert.throws(() => manager.appendCustomEntry('mine', 1n), TypeError)
+  assert.throws(() => manager.appendMessage({ role: 'user', get content() { throw new Error('no content') } }), /no content/)
+  assert.deepEqual([manager.getLeafId(), manager.getEntryCount()], [first, 1])
+  const second = manager.appendMessage(message('assistant', 'two'))
+  assert.equal(manager.getEntry(second).parentId, first)
+  assert.deepEqual(manager.getEntries().map((entry) => entry.id), [first, second])
+  assert.deepEqual(manager.getBranch().map((entry) => entry.id), [first, second])
+  store.closeSync()
+})
 
 test('what is appended is there after a kill', async (t) => {
   const file = path.join(folder(t), 'sessions.leafline')
@@ -168,7 +208,7 @@ class Pair {
     const place = this.place()
     const details = this.pick([undefined, { count: this.random(9) }])
     const role = this.pick(['user', 'assistant', 'toolResult'])
-    const newer = this.version === '0.87.1'
+    const newer = this.version !== '0.73.1'
     const operations = [
       ['appendMessage', () => [message(role, text)], 6],
       ['appendThinkingLevelChange', () => [this.pick(['off', 'high'])]],
@@ -259,7 +299,8 @@ class Pair {
     this.both('getChildren', (manager) => [manager.getChildren(idOf(manager)), manager.getChildren(null)])
     this.both('getBranch from there', (manager) => manager.getBranch(idOf(manager)))
     if (this.random(4) === 0) this.both('getTree', (manager) => manager.getTree())
-    if (this.version === '0.87.1') {
+    if (this.version === '1.6.0') this.both('getEntryCount', (manager) => manager.getEntryCount())
+    if (this.version !== '0.73.1') {
       this.both('buildContextEntries', (manager) => manager.buildContextEntries())
       this.both('buildSessionProjection', (manager) => manager.buildSessionProjection())
     }

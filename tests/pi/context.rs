@@ -134,6 +134,10 @@ impl Question {
         let program = ContextProgram { family: None, as_of: Some(version.name().parse().unwrap()) };
         let scope = HistoryScope::Context;
         let ours = reader.build_request(leaf, program, scope).unwrap().to_json();
+        if version == Version::V1_6 {
+            let newest = reader.build_request(leaf, ContextProgram::default(), scope).unwrap();
+            assert_eq!(newest.to_json(), ours);
+        }
         assert!(
             ours == theirs,
             "request of {version:?}, {}, {leaf:?}\nours:   {}\ntheirs: {}",
@@ -149,7 +153,7 @@ impl Question {
     fn check(&self, reader: &SessionReader, version: Version, leaf: ContextLeaf<'_>, theirs: &str) {
         let program = ContextProgram { family: None, as_of: Some(version.name().parse().unwrap()) };
         let ours = reader.build_context(leaf, program).unwrap().to_json();
-        if version == Version::V0_87 {
+        if version == Version::V1_6 {
             // It is the newest one.
             assert_eq!(reader.build_context(leaf, None).unwrap().to_json(), ours);
         }
@@ -264,6 +268,11 @@ fn contexts_are_those_of_pi_0_87() {
 }
 
 #[test]
+fn contexts_are_those_of_pi_1_6() {
+    compare_all(Version::V1_6);
+}
+
+#[test]
 fn edited_contexts_are_those_of_pi() {
     for version in Version::ALL {
         let Some(oracle) = Oracle::find_version(version) else { return };
@@ -278,7 +287,7 @@ fn edited_contexts_are_those_of_pi() {
 
 #[test]
 fn requests_are_those_of_pi() {
-    for version in [Version::V0_73, Version::V0_87] {
+    for version in Version::ALL {
         let Some(oracle) = Oracle::find_version(version) else { return };
         let random = compare(&oracle, version, (0..400).map(requests::session));
         println!("{version:?}, requests: {random:?}");

@@ -114,7 +114,7 @@ fn turn(random: &mut Random, calls: &mut usize) -> Value {
     }
     let reasons = ["stop", "toolUse", "stop", "toolUse", "error", "aborted", "length"];
     json!({
-        "role": "assistant", "content": blocks, "api": "a", "provider": random.pick(&["p", "p", "q"]),
+        "role": "assistant", "content": blocks, "api": random.pick(&["a", "a", "b"]), "provider": random.pick(&["p", "p", "q"]),
         "model": random.pick(&["m", "m", "n"]), "stopReason": random.pick(&reasons), "timestamp": 7,
     })
 }

@@ -73,7 +73,7 @@ pub(super) struct Arguments {
     /// The version of the program whose context it is [default: the newest that Leafline knows]
     ///
     /// For pi, versions before 0.87 know no entries that edit the context, and send messages as they were first
-    /// written. For omp, versions before 15 send everything below the last compaction, also what was cleared, and turns
+    /// written; those before 1.3 send the thinking of another model as text. For omp, versions before 15 send everything below the last compaction, also what was cleared, and turns
     /// that failed. Programs of which Leafline knows the rules of one version only are not affected.
     #[arg(long, value_name = "VERSION")]
     as_of: Option<ProgramVersion>,

@@ -39,8 +39,8 @@ pub struct ContextProgram {
     /// as their own.
     pub family: Option<Family>,
     /// The version whose rules are followed, where Leafline knows the rules of several; `None` is the newest one.
-    /// `docs/formats.md` lists the rules that it knows: those of pi before 0.87 and since then, and those of omp before
-    /// 15 and since then.
+    /// `docs/formats.md` lists the rules that it knows: those of pi before 0.87, before 1.3 and since then, and those
+    /// of omp before 15, before 18.3 and since then.
     pub as_of: Option<ProgramVersion>,
 }
 

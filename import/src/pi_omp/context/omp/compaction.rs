@@ -2,6 +2,7 @@
 
 use super::above::Above;
 use super::facts;
+use super::rules::Rules;
 use crate::conversation::{Conversation, Images, PathRuns};
 use crate::ecma::Document;
 use crate::pi_omp::context::instant::milliseconds;
@@ -41,12 +42,19 @@ impl Compacted {
     ) -> Result<Option<Self>, C::Error> {
         let Some(compaction) = selection.compaction else { return Ok(None) };
         let said = said_by(conversation, compaction)?;
+        let above = Above::of(conversation, leaf, compaction)?;
+        if let (Some(through), Rules::Today) =
+            (&said.replayed_through, Rules::of(conversation.as_of()))
+            && said.is_native
+            && said.first_kept.as_deref() == Some(b"")
+        {
+            selection.kept = above.below(conversation, through)?;
+        }
         let first = selection.kept.highest().or_else(|| selection.below.highest());
         let mut retained = None;
         if let (true, Some(first)) = (said.is_native, first) {
             retained = Some(Retained(time_of(conversation, first)?));
         }
-        let above = Above::of(conversation, leaf, compaction)?;
         let request = match (said.is_rollover, &said.first_kept) {
             (true, Some(first)) => above.request(conversation, leaf, first)?,
             _ => None,

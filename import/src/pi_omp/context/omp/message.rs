@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::content::without_loose_calls;
 use super::key::Key;
+use super::rules::Rules;
 use super::{Retained, compaction};
 use crate::conversation::{Conversation, Images};
 use crate::ecma::Document;
@@ -31,7 +32,7 @@ pub(super) fn append<C: Conversation>(
         EntryKind::CustomMessage => append_custom(document, out),
         EntryKind::BranchSummary => append_branch_summary(document, out),
         EntryKind::Compaction => {
-            append_compaction(document, milliseconds(document.get("timestamp")), out);
+            append_compaction(document, (milliseconds(document.get("timestamp")), None), out);
             true
         }
         _ => false,
@@ -47,12 +48,18 @@ pub(super) fn append_summary<C: Conversation>(
 ) -> Result<(), C::Error> {
     out.clear();
     let kind = EntryKind::Compaction;
+    let rules = Rules::of(conversation.as_of());
     with_document(conversation, (entry, kind), &resolved_by_omp, |document| {
         let own = milliseconds(document.get("timestamp"));
         // A summary that the provider reads as its own must not be newer than what follows it.
         let is_native = compaction::anthropic_payload(document).is_some();
         let before = retained.and_then(|Retained(time)| time).map(|time| time - 1);
-        append_compaction(document, before.filter(|_| is_native).or(own), out);
+        match (before.filter(|_| is_native), rules) {
+            (before, Rules::Today) => append_compaction(document, (own, before), out),
+            (before, Rules::Plain | Rules::Resets) => {
+                append_compaction(document, (before.or(own), None), out);
+            }
+        }
         true
     })
     .map(|_| ())
@@ -134,13 +141,22 @@ fn append_custom(document: &Document<'_>, out: &mut Vec<u8>) -> bool {
     true
 }
 
-fn append_compaction(document: &Document<'_>, time: Option<i64>, out: &mut Vec<u8>) {
+/// With the summary's time, and that at which it counts as written among the messages around it, if it is another.
+fn append_compaction(
+    document: &Document<'_>,
+    (time, rewritten): (Option<i64>, Option<i64>),
+    out: &mut Vec<u8>,
+) {
     let mut made = Made::of("compactionSummary", out)
         .members(document, &["summary", "shortSummary", "tokensBefore", "tokensAfter", "method"]);
     if let Some(payload) = compaction::provider_payload(document) {
         made = made.given("providerPayload", &payload);
     }
-    made.members(document, &["warning"]).end(time);
+    made = made.members(document, &["warning"]);
+    if let Some(rewritten) = rewritten {
+        made = made.given("historyRewriteAt", &rewritten.to_string());
+    }
+    made.end(time);
 }
 
 /// A message that is being made.

@@ -1,4 +1,4 @@
-//! omp's contexts, as omp 18.2.3 and omp 14.9.9 build them (observed).
+//! omp's contexts, as omp 18.3.4, 18.2.3 and 14.9.9 build them (observed).
 
 mod above;
 mod compaction;
@@ -36,7 +36,7 @@ impl Program for Omp {
     fn select<C: Conversation>(conversation: &mut C, leaf: u64) -> Result<Selection, C::Error> {
         match Rules::of(conversation.as_of()) {
             Rules::Plain => plain::select(conversation, leaf),
-            Rules::Today => Ok(select(conversation, leaf)?.0),
+            Rules::Resets | Rules::Today => Ok(select(conversation, leaf)?.0),
         }
     }
 

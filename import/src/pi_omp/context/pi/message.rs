@@ -87,7 +87,7 @@ impl Made<'_> {
         else {
             return false;
         };
-        if self.rules == Rules::Plain {
+        if !self.rules.edits() {
             return self.document.write_member("message", out);
         }
         let role = self.document.get_within("message", "role").and_then(Raw::to_string_lossy);
@@ -107,7 +107,7 @@ impl Made<'_> {
 
     /// The system message that was in force at a compaction, which the compaction repeats.
     fn append_system_message(&self, out: &mut Vec<u8>) -> bool {
-        if self.rules == Rules::Plain {
+        if !self.rules.edits() {
             return false;
         }
         let message = self.document.get("systemMessage").filter(|message| message.is_truthy());
@@ -144,14 +144,14 @@ impl Made<'_> {
     }
 
     fn append_custom_message(&self, out: &mut Vec<u8>) -> bool {
-        let content = match (self.rules, self.edit) {
-            (Rules::Edited, Some(Replacement::Nothing | Replacement::Missing)) => return false,
-            (Rules::Edited, Some(Replacement::NoContent)) => None,
-            (Rules::Edited, Some(Replacement::Content(content))) => Some(content.clone()),
-            (rules, _) => {
+        let content = match self.edit {
+            Some(Replacement::Nothing | Replacement::Missing) => return false,
+            Some(Replacement::NoContent) => None,
+            Some(Replacement::Content(content)) => Some(content.clone()),
+            None => {
                 let content = self.document.get("content");
                 let is_missing = content.is_none_or(Raw::is_null);
-                if rules == Rules::Edited && is_missing {
+                if self.rules.edits() && is_missing {
                     Some("[]".to_owned())
                 } else {
                     self.member("content")

@@ -7,24 +7,24 @@ mod omp;
 mod pi;
 mod words;
 
+pub(super) use self::model_layer::AskedModel;
 use self::model_layer::ModelLayer;
 use self::omp::Conversion;
-use crate::ContextModel;
+use super::pi::Rules;
 use crate::context::TakeMessage;
 use crate::scan::Raw;
 
 /// The messages of pi's request, made one after the other.
 pub(super) struct OfPi<'m> {
-    has_system_messages: bool,
+    rules: Rules,
     layer: ModelLayer<'m>,
     message: Vec<u8>,
 }
 
 impl<'m> OfPi<'m> {
     /// For the model in force.
-    pub(super) fn new(model: Option<&'m ContextModel>, has_system_messages: bool) -> Self {
-        let layer = ModelLayer::of(model, has_system_messages);
-        Self { has_system_messages, layer, message: Vec::new() }
+    pub(super) fn new(model: Option<AskedModel<'m>>, rules: Rules) -> Self {
+        Self { rules, layer: ModelLayer::of(model, rules), message: Vec::new() }
     }
 
     pub(super) fn push<E>(
@@ -33,7 +33,7 @@ impl<'m> OfPi<'m> {
         json: &[u8],
         take: TakeMessage<'_, E>,
     ) -> Result<(), E> {
-        if !pi::convert(message(json), self.has_system_messages, &mut self.message) {
+        if !pi::convert(message(json), self.rules.edits(), &mut self.message) {
             return Ok(());
         }
         self.layer.push(places, message(&self.message), take)

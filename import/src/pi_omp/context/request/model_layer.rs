@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use super::super::identity::is_same;
 use super::super::omp::key::{Key, key};
+use super::super::pi::Rules;
 use super::object::{self, Object, is_nullish, is_text, is_truthy};
 use crate::context::TakeMessage;
 use crate::ecma::Document;
@@ -18,8 +19,8 @@ use crate::{ContextModel, JsonText};
 /// The model layer on the way through a conversation.
 pub(super) struct ModelLayer<'m> {
     /// The model that is asked; without one, no turn counts as another model's.
-    model: Option<&'m ContextModel>,
-    knows_system_messages: bool,
+    model: Option<AskedModel<'m>>,
+    rules: Rules,
     /// The calls of the last turn.
     calls: Vec<Call>,
     /// The ids of their results so far.
@@ -27,6 +28,13 @@ pub(super) struct ModelLayer<'m> {
     /// System messages that go below those results.
     held: Vec<(Vec<u64>, Vec<u8>)>,
     out: Vec<u8>,
+}
+
+/// The model that is asked.
+pub(in super::super) struct AskedModel<'m> {
+    pub(in super::super) model: &'m ContextModel,
+    /// Its `api` as JSON, where one of its turns names it.
+    pub(in super::super) api: Option<String>,
 }
 
 /// A call of a tool.
@@ -39,10 +47,10 @@ struct Call {
 
 impl<'m> ModelLayer<'m> {
     /// For a model. Versions before 0.87 know no system messages in a conversation, and leave content as it is.
-    pub(super) fn of(model: Option<&'m ContextModel>, knows_system_messages: bool) -> Self {
+    pub(super) fn of(model: Option<AskedModel<'m>>, rules: Rules) -> Self {
         Self {
             model,
-            knows_system_messages,
+            rules,
             calls: Vec::new(),
             answered: HashSet::new(),
             held: Vec::new(),
@@ -77,7 +85,7 @@ impl<'m> ModelLayer<'m> {
         if has_role("toolResult") && !self.calls.is_empty() {
             self.answered.extend(key(message.member("toolCallId")));
         }
-        if self.knows_system_messages {
+        if self.rules.edits() {
             if has_role("system") && !self.calls.is_empty() {
                 let message = message.as_str().as_bytes().to_vec();
                 self.held.push((places.to_vec(), message));
@@ -129,8 +137,12 @@ impl<'m> ModelLayer<'m> {
 
     /// The content of a turn as it is sent to the model, if that is another.
     fn changed_content(&self, message: Raw<'_>, content: Raw<'_>) -> Option<String> {
-        let is_own = self.is_own(message);
-        let sent: Vec<Sent<'_>> = content.elements().map(|block| Sent::of(block, is_own)).collect();
+        let reader = match (self.is_own(message), self.rules) {
+            (true, _) => Reader::Same,
+            (false, Rules::Today) => Reader::Other,
+            (false, Rules::Edited | Rules::Plain) => Reader::OtherWithThinking,
+        };
+        let sent: Vec<Sent<'_>> = content.elements().map(|block| Sent::of(block, reader)).collect();
         if sent.iter().all(|sent| matches!(sent, Sent::AsItIs(_))) {
             return None;
         }
@@ -143,16 +155,27 @@ impl<'m> ModelLayer<'m> {
         Some(String::from_utf8(list).expect("what is written of a text's blocks is text"))
     }
 
-    /// Whether the model that is asked wrote a turn. pi compares the `api` of both as well; a context does not name its
-    /// model's, and a provider has one model of a name.
+    /// Whether the model that is asked wrote a turn.
     fn is_own(&self, message: Raw<'_>) -> bool {
-        let Some(model) = self.model else { return true };
-        let [provider, id] = message.members(["provider", "model"]);
-        let is = |value: Option<Raw<'_>>, named: &Option<JsonText>| {
-            is_same(value.map(Raw::as_str), named.as_ref().map(JsonText::as_str))
-        };
-        is(provider, &model.provider) && is(id, &model.model_id)
+        let Some(AskedModel { model, api }) = &self.model else { return true };
+        let [provider, id, its_api] = message.members(["provider", "model", "api"]);
+        let is =
+            |value: Option<Raw<'_>>, named: Option<&str>| is_same(value.map(Raw::as_str), named);
+        is(provider, model.provider.as_ref().map(JsonText::as_str))
+            && is(id, model.model_id.as_ref().map(JsonText::as_str))
+            && is(its_api, api.as_deref())
     }
+}
+
+/// The model that a turn is sent to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    /// The one that wrote it.
+    Same,
+    /// Another one, which is sent no thinking.
+    Other,
+    /// Another one, which is sent thinking as text (pi before 1.3).
+    OtherWithThinking,
 }
 
 /// What is sent of a block of a turn.
@@ -163,12 +186,12 @@ enum Sent<'a> {
 }
 
 impl<'a> Sent<'a> {
-    fn of(block: Raw<'a>, is_own: bool) -> Self {
+    fn of(block: Raw<'a>, reader: Reader) -> Self {
         let kind = block.member("type");
         if is_text(kind, "thinking") {
-            return Self::of_thinking(block, is_own);
+            return Self::of_thinking(block, reader);
         }
-        if is_own {
+        if reader == Reader::Same {
             return Self::AsItIs(block);
         }
         if is_text(kind, "text") {
@@ -187,22 +210,22 @@ impl<'a> Sent<'a> {
         Self::AsItIs(block)
     }
 
-    /// Thinking: another model's is sent as text; what only that model can read is sent to no other.
-    fn of_thinking(block: Raw<'a>, is_own: bool) -> Self {
+    fn of_thinking(block: Raw<'a>, reader: Reader) -> Self {
         let [thinking, signature, redacted] =
             block.members(["thinking", "thinkingSignature", "redacted"]);
         let is_empty = thinking.is_none_or(|thinking| {
             let text = thinking.to_string_lossy();
             text.map_or(!thinking.is_truthy(), |text| trim(&text).is_empty())
         });
-        if is_truthy(redacted) {
-            if is_own { Self::AsItIs(block) } else { Self::Not }
-        } else if is_own && (is_truthy(signature) || !is_empty) {
-            Self::AsItIs(block)
-        } else if is_empty {
-            Self::Not
-        } else {
-            Self::Changed(object::block_of(thinking))
+        match reader {
+            Reader::Same if is_truthy(redacted) || is_truthy(signature) || !is_empty => {
+                Self::AsItIs(block)
+            }
+            // Only the model that wrote it can read what is redacted.
+            Reader::OtherWithThinking if !is_truthy(redacted) && !is_empty => {
+                Self::Changed(object::block_of(thinking))
+            }
+            Reader::Same | Reader::Other | Reader::OtherWithThinking => Self::Not,
         }
     }
 }

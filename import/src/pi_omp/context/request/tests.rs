@@ -2,10 +2,11 @@
 
 use std::convert::Infallible;
 
-use super::{OfOmp, OfPi};
+use super::super::pi::Rules;
+use super::{AskedModel, OfOmp, OfPi};
 use crate::{ContextModel, JsonText};
 
-const CALL: &str = r#"{"role":"assistant","content":[{"type":"toolCall","id":"1","name":"bash","arguments":{}}],"provider":"p","model":"m","stopReason":"toolUse"}"#;
+const CALL: &str = r#"{"role":"assistant","content":[{"type":"toolCall","id":"1","name":"bash","arguments":{}}],"api":"a","provider":"p","model":"m","stopReason":"toolUse"}"#;
 const RESULT: &str = r#"{"role":"toolResult","toolCallId":"1","content":[]}"#;
 const MISSING: &str = r#"{"role":"toolResult","toolCallId":"1","toolName":"bash","content":[{"type":"text","text":"No result provided"}],"isError":true}"#;
 const INTERRUPTED: &str = r#","errorMessage":"Interrupted by user""#;
@@ -13,7 +14,7 @@ const USER: &str = r#"{"role":"user","content":"Go on"}"#;
 const SYSTEM: &str = r#"{"role":"system","content":"Be kind"}"#;
 
 /// What pi sends of messages, each with the place of the one that it was made from.
-fn placed(messages: &[&str], is_new: bool) -> Vec<(u64, String)> {
+fn placed(messages: &[&str], rules: Rules) -> Vec<(u64, String)> {
     let name = |name: &str| JsonText::of_raw(&format!("\"{name}\"")).ok();
     let model = ContextModel { provider: name("p"), model_id: name("m") };
     let mut sent = Vec::new();
@@ -21,7 +22,8 @@ fn placed(messages: &[&str], is_new: bool) -> Vec<(u64, String)> {
         sent.push((places[0], String::from_utf8(message.to_vec()).unwrap()));
         Ok::<(), Infallible>(())
     };
-    let mut request = OfPi::new(Some(&model), is_new);
+    let model = AskedModel { model: &model, api: Some("\"a\"".to_owned()) };
+    let mut request = OfPi::new(Some(model), rules);
     for (place, message) in (0..).zip(messages) {
         request.push(&[place], message.as_bytes(), &mut take).unwrap();
     }
@@ -30,7 +32,7 @@ fn placed(messages: &[&str], is_new: bool) -> Vec<(u64, String)> {
 }
 
 fn pi(messages: &[&str]) -> Vec<String> {
-    placed(messages, true).into_iter().map(|(_, message)| message).collect()
+    placed(messages, Rules::Today).into_iter().map(|(_, message)| message).collect()
 }
 
 fn omp(messages: &[&str]) -> Vec<String> {
@@ -93,7 +95,7 @@ fn pi_s_own_messages_are_a_user_s() {
 fn pi_before_0_87_knows_no_system_messages() {
     let null = r#"{"role":"user","content":null}"#;
     let sent: Vec<String> =
-        placed(&[SYSTEM, null], false).into_iter().map(|(_, message)| message).collect();
+        placed(&[SYSTEM, null], Rules::Plain).into_iter().map(|(_, message)| message).collect();
     assert_eq!(sent, [null]);
     assert_eq!(pi(&[null]), [r#"{"role":"user","content":[]}"#]);
 }
@@ -101,27 +103,41 @@ fn pi_before_0_87_knows_no_system_messages() {
 #[test]
 fn a_call_without_a_result_has_one_that_says_so() {
     let at = |place, message: &str| (place, message.to_owned());
-    assert_eq!(placed(&[CALL, RESULT, USER], true), [at(0, CALL), at(1, RESULT), at(2, USER)]);
-    assert_eq!(placed(&[CALL, USER], true), [at(0, CALL), at(0, MISSING), at(1, USER)]);
-    assert_eq!(placed(&[USER, CALL], true), [at(0, USER), at(1, CALL), at(1, MISSING)]);
+    assert_eq!(
+        placed(&[CALL, RESULT, USER], Rules::Today),
+        [at(0, CALL), at(1, RESULT), at(2, USER)]
+    );
+    assert_eq!(placed(&[CALL, USER], Rules::Today), [at(0, CALL), at(0, MISSING), at(1, USER)]);
+    assert_eq!(placed(&[USER, CALL], Rules::Today), [at(0, USER), at(1, CALL), at(1, MISSING)]);
     // What is said meanwhile comes after the results.
-    let held = placed(&[CALL, SYSTEM, RESULT, USER], true);
+    let held = placed(&[CALL, SYSTEM, RESULT, USER], Rules::Today);
     assert_eq!(held, [at(0, CALL), at(2, RESULT), at(1, SYSTEM), at(3, USER)]);
     // A failed turn has no calls, and its results stay.
     let failed = CALL.replace("toolUse", "error");
-    assert_eq!(placed(&[&failed, RESULT], true), [at(1, RESULT)]);
+    assert_eq!(placed(&[&failed, RESULT], Rules::Today), [at(1, RESULT)]);
 }
 
 #[test]
-fn thoughts_of_another_model_are_text() {
-    let turn = |model: &str, blocks: &str| {
-        format!(r#"{{"role":"assistant","content":[{blocks}],"provider":"p","model":"{model}"}}"#)
+fn thoughts_of_another_model_are_not_sent() {
+    let turn = |api_and_model: (&str, &str), blocks: &str| {
+        let (api, model) = api_and_model;
+        format!(
+            r#"{{"role":"assistant","content":[{blocks}],"api":"{api}","provider":"p","model":"{model}"}}"#
+        )
     };
     let said = r#"{"type":"thinking","thinking":"t","thinkingSignature":"s"},{"type":"thinking","thinking":" "},{"type":"thinking","thinking":"","thinkingSignature":"s"},{"type":"thinking","redacted":true},{"type":"text","text":"x","textSignature":"s"}"#;
     let own = r#"{"type":"thinking","thinking":"t","thinkingSignature":"s"},{"type":"thinking","thinking":"","thinkingSignature":"s"},{"type":"thinking","redacted":true},{"type":"text","text":"x","textSignature":"s"}"#;
-    assert_eq!(pi(&[&turn("m", said)]), [turn("m", own)]);
-    let other = r#"{"type":"text","text":"t"},{"type":"text","text":"x"}"#;
-    assert_eq!(pi(&[&turn("n", said)]), [turn("n", other)]);
+    assert_eq!(pi(&[&turn(("a", "m"), said)]), [turn(("a", "m"), own)]);
+    let text = r#"{"type":"text","text":"x"}"#;
+    let thought = r#"{"type":"text","text":"t"}"#;
+    for other in [("a", "n"), ("b", "m")] {
+        let said = turn(other, said);
+        assert_eq!(pi(&[&said]), [turn(other, text)]);
+        // Before 1.3 it was text.
+        let before = [(0, turn(other, &format!("{thought},{text}")))];
+        assert_eq!(placed(&[&said], Rules::Edited), before);
+        assert_eq!(placed(&[&said], Rules::Plain), before);
+    }
     let call = r#"{"role":"assistant","content":[{"type":"toolCall","id":"1","thoughtSignature":"s","name":"b"}],"model":"n","stopReason":"error"}"#;
     assert_eq!(pi(&[call]), [""; 0]);
     let call = call.replace("error", "toolUse");
@@ -146,6 +162,10 @@ fn omp_s_own_messages_are_a_user_s_or_a_developer_s() {
         (
             r#"{"role":"branchSummary","summary":"s  \n\n","timestamp":1}"#,
             r#"{"role":"user","content":[{"type":"text","text":"Branch-return summary:\n\n<summary>\ns\n</summary>"}],"attribution":"agent","historyRewriteAt":1,"timestamp":1}"#,
+        ),
+        (
+            r#"{"role":"branchSummary","summary":"s","historyRewriteAt":1,"timestamp":2}"#,
+            r#"{"role":"user","content":[{"type":"text","text":"Branch-return summary:\n\n<summary>\ns\n</summary>"}],"attribution":"agent","historyRewriteAt":1,"timestamp":2}"#,
         ),
         (
             r#"{"role":"user","content":"Wait","steering":true,"timestamp":1}"#,

@@ -86,11 +86,11 @@ impl Conversion {
             "custom" | "hookMessage" => custom::convert(&role, message, &mut out),
             "branchSummary" => {
                 let text = prompt::branch_summary(message.member("summary"));
-                summary(&object::list([&object::text_block(&text)[..]]), None, time, &mut out)
+                summary(&object::list([&object::text_block(&text)[..]]), message, &mut out)
             }
             "compactionSummary" => {
                 let content = compacted(message);
-                summary(&content, message.member("providerPayload"), time, &mut out)
+                summary(&content, message, &mut out)
             }
             "user" => user(message, &mut out),
             "developer" => attributed(message, "\"agent\"", None, &mut out),
@@ -119,16 +119,13 @@ fn by_user<E>(
     })
 }
 
-fn summary<E>(
-    content: &[u8],
-    payload: Option<Raw<'_>>,
-    time: Option<Raw<'_>>,
-    out: &mut Output<'_, '_, E>,
-) -> Result<(), E> {
+fn summary<E>(content: &[u8], message: Raw<'_>, out: &mut Output<'_, '_, E>) -> Result<(), E> {
+    let [payload, time, rewritten] =
+        message.members(["providerPayload", "timestamp", "historyRewriteAt"]);
     out.made("user", |made| {
         made.json("content", content)
             .text("attribution", b"agent")
-            .member("historyRewriteAt", time)
+            .member("historyRewriteAt", rewritten.or(time))
             .member("providerPayload", payload)
             .member("timestamp", time)
     })
