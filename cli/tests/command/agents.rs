@@ -149,14 +149,13 @@ fn omps_are_of_the_session_in_whose_folder_they_are() {
 
     // Each is where it was, whichever of them is put back.
     let sessions = files[0].parent().unwrap();
-    for put_back in [["resume", "o1"], ["export", "o3"]] {
-        let to_source = (put_back[0] == "export").then_some("--to-source");
-        at_home(&scene, put_back.into_iter().chain(to_source)).ok();
+    for id in ["o1", "o3"] {
+        at_home(&scene, ["export", id, "--to-source"]).ok();
         assert_eq!(session_files(&scene.folder().join(".omp")).len(), 4);
     }
     let before: Vec<Vec<u8>> = files.iter().map(|file| std::fs::read(file).unwrap()).collect();
     files.iter().for_each(|file| std::fs::remove_file(file).unwrap());
-    at_home(&scene, ["resume", "o1"]).ok();
+    at_home(&scene, ["export", "o1", "--to-source"]).ok();
     assert_eq!(session_files(sessions), OMP_FILES);
     for (file, before) in files.iter().zip(before) {
         assert_eq!(std::fs::read(file).unwrap(), before);
@@ -173,7 +172,7 @@ fn omps_go_where_their_session_goes() {
     omp_agents(&scene, "backup");
     scene.run(["import", path(&scene.folder().join("backup"))]).ok();
     at_home(&scene, ["export", "o2", "--to-source"]).ok();
-    at_home(&scene, ["resume", "o1"]).ok();
+    at_home(&scene, ["export", "o1", "--to-source"]).ok();
     let sessions = scene.folder().join(".omp/agent/sessions");
     assert_eq!(session_files(&sessions.join("--w--")), OMP_FILES);
     assert_eq!(session_files(&sessions).len(), 4);
