@@ -197,6 +197,7 @@ mod lasting;
 mod layers;
 mod open_folder;
 mod private;
+mod process;
 mod programs;
 #[cfg(feature = "redact")]
 pub mod redact;

@@ -8,9 +8,9 @@ use clap::{Args, Parser, Subcommand};
 use leafline_faults::command::case::MOST_OF_A_CALL;
 use leafline_faults::damage::Damage;
 use leafline_faults::pages::{self, Count, Report};
-#[cfg(unix)]
-use leafline_faults::power;
 use leafline_faults::{calls, crowd, kills};
+#[cfg(unix)]
+use leafline_faults::{forks, power};
 
 /// Damage stores on purpose and compare what they answer with what is true.
 #[derive(Debug, Parser)]
@@ -85,6 +85,16 @@ enum Fault {
     #[cfg(unix)]
     #[command(name = power::WORD, hide = true)]
     PowerProcess { job: PathBuf },
+    /// Processes that are forked while a store is open: what they inherit is refused, and what they open anew works
+    #[cfg(unix)]
+    Forks {
+        #[command(flatten)]
+        runs: Runs,
+    },
+    /// What such a process does
+    #[cfg(unix)]
+    #[command(name = forks::WORD, hide = true)]
+    ForkingProcess { case: String, seed: u64, folder: PathBuf },
     /// Processes that append, also in short visits, read, import, sync and compact at the same time
     Crowd {
         /// For how long
@@ -133,6 +143,13 @@ fn main() -> ExitCode {
         #[cfg(unix)]
         Fault::PowerProcess { job } => {
             power::work(&job);
+            return ExitCode::SUCCESS;
+        }
+        #[cfg(unix)]
+        Fault::Forks { runs } => own_program(true).map(|program| fork(&runs, program)),
+        #[cfg(unix)]
+        Fault::ForkingProcess { case, seed, folder } => {
+            forks::work(&case, seed, &folder);
             return ExitCode::SUCCESS;
         }
         Fault::Kills { runs, commands } => kill(&runs, &commands),
@@ -214,6 +231,17 @@ fn damage_pages(runs: pages::Runs, verbose: bool) -> Vec<String> {
         begun.elapsed().as_secs_f64(),
         report.failures.len()
     );
+    report.failures
+}
+
+#[cfg(unix)]
+fn fork(runs: &Runs, program: Option<PathBuf>) -> Vec<String> {
+    let program = program.unwrap_or_default();
+    let report = forks::run(runs.seed, runs.runs, &program);
+    println!("case: runs, calls of inherited handles that were refused, entries acknowledged");
+    for (name, count) in &report.counts {
+        println!("{name}: {}, {}, {}", count.runs, count.refused, count.acknowledged);
+    }
     report.failures
 }
 

@@ -7,6 +7,9 @@ from typing import Any, final
 
 from ._types import Context, ExportReport, ExportTotals, FileReport, ImportTotals, Removed, SearchHit, SessionFacts
 
+def after_fork() -> None:
+    """Closes the files that a process that was just forked has inherited. The package calls it after each fork."""
+
 @final
 class Entry:
     """One line of a session, as its program wrote it."""

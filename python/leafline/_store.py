@@ -25,12 +25,21 @@ from ._types import (
 
 PathLike = str | os.PathLike[str]
 
+# As long as a child has the files open, the locks of its parent stay, even if that is killed.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leafline.after_fork)
+
 
 class Store:
     """A store: one file with many sessions, open for any number of processes at once.
 
     Whatever a method has acknowledged is on the disk. Calls let other threads of Python run, and may be made by several threads
     at once. Sessions and readers keep the store open, too.
+
+    A store belongs to the process that opened it. In one that was forked from it (``os.fork``, ``multiprocessing`` with ``fork``, a
+    server that forks its workers) each call of the store, and of its sessions and readers, raises
+    :class:`leafline.InheritedStore`, except ``path`` and ``close``, which leaves the file alone. A worker opens the store
+    itself, by its path.
     """
 
     def __init__(self, path: PathLike, *, create: bool = True, read_only: bool = False) -> None:

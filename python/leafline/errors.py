@@ -15,6 +15,7 @@ __all__ = [
     "FileError",
     "ImportFailed",
     "IndexBusy",
+    "InheritedStore",
     "InvalidEntry",
     "InvalidKey",
     "Latched",
@@ -84,6 +85,13 @@ class StoreInUse(StoreError):
     """Others use the store at ``path`` in a way that does not go together with the call."""
 
     path: str
+
+
+class InheritedStore(StoreError):
+    """The store at ``path`` was opened by ``process``, and this one was forked from it: open it again here."""
+
+    path: str
+    process: int
 
 
 class ReadOnlyStore(StoreError):

@@ -70,7 +70,10 @@ impl ClaudeSessions {
     ) -> PyResult<Option<SessionEntries>> {
         let key = key(project_key, session_id, subpath);
         let entries = self.work(py, |sessions| sessions.load(&key))?;
-        Ok(entries.map(|entries| SessionEntries(Mutex::new(entries))))
+        Ok(entries.map(|entries| {
+            let store = entries.reader().store().clone();
+            SessionEntries { entries: Mutex::new(entries), store }
+        }))
     }
 
     fn list_sessions(&self, py: Python<'_>, project_key: &str) -> PyResult<Vec<(String, i64)>> {
@@ -143,14 +146,19 @@ impl ClaudeSessions {
 
 /// See `_leafline.pyi`.
 #[pyclass(frozen, module = "leafline")]
-pub(crate) struct SessionEntries(Mutex<leafline::claude::SessionEntries>);
+pub(crate) struct SessionEntries {
+    entries: Mutex<leafline::claude::SessionEntries>,
+    store: leafline::Store,
+}
 
 #[pymethods]
 impl SessionEntries {
     fn page<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        // A thread that a fork left behind may have the lock.
+        self.store.check_process().map_err(raise)?;
         let page = py
             .detach(|| {
-                let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
                 entries.page(PAGE_BYTES)
             })
             .map_err(raise)?;

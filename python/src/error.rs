@@ -75,6 +75,9 @@ fn of_store<'py>(py: Python<'py>, error: &StoreError) -> PyResult<Exception<'py>
             new("UnknownFormat").at(path)?.with("format", *format)
         }
         StoreError::InUse { path } => new("StoreInUse").at(path),
+        StoreError::Inherited { path, process } => {
+            new("InheritedStore").at(path)?.with("process", *process)
+        }
         StoreError::ReadOnly { path } => new("ReadOnlyStore").at(path),
         _ => Ok(new("StoreError")),
     }

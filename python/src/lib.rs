@@ -27,4 +27,10 @@ mod _leafline {
     use super::session::Session;
     #[pymodule_export]
     use super::store::Store;
+
+    /// Closes what a process that was just forked has inherited.
+    #[pyo3::pyfunction]
+    fn after_fork() {
+        leafline::Store::after_fork();
+    }
 }

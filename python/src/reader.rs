@@ -16,11 +16,14 @@ use crate::{json, options};
 
 /// See `_leafline.pyi`.
 #[pyclass(frozen, module = "leafline")]
-pub(crate) struct SessionReader(Mutex<leafline::SessionReader>);
+pub(crate) struct SessionReader {
+    reader: Mutex<leafline::SessionReader>,
+    store: leafline::Store,
+}
 
 impl SessionReader {
     pub(crate) fn new(reader: leafline::SessionReader) -> Self {
-        Self(Mutex::new(reader))
+        Self { store: reader.store().clone(), reader: Mutex::new(reader) }
     }
 
     /// Reads while Python runs on.
@@ -29,7 +32,10 @@ impl SessionReader {
         py: Python<'_>,
         read: impl FnOnce(&leafline::SessionReader) -> Result<T> + Send,
     ) -> PyResult<T> {
-        py.detach(|| read(&self.0.lock().unwrap_or_else(PoisonError::into_inner))).map_err(raise)
+        // A thread that a fork left behind may have the lock.
+        self.store.check_process().map_err(raise)?;
+        let lock = || self.reader.lock().unwrap_or_else(PoisonError::into_inner);
+        py.detach(|| read(&lock())).map_err(raise)
     }
 }
 

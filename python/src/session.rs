@@ -19,11 +19,13 @@ pub(crate) struct Session {
     id: String,
     family: Family,
     session: Mutex<leafline::Session>,
+    store: leafline::Store,
 }
 
 impl Session {
     pub(crate) fn new(session: leafline::Session) -> Self {
-        Self { id: session.id().to_owned(), family: session.family(), session: Mutex::new(session) }
+        let (id, family) = (session.id().to_owned(), session.family());
+        Self { id, family, store: session.store().clone(), session: Mutex::new(session) }
     }
 
     fn lock(&self) -> MutexGuard<'_, leafline::Session> {
@@ -37,6 +39,8 @@ impl Session {
         py: Python<'_>,
         work: impl FnOnce(&mut leafline::Session) -> Result<T> + Send,
     ) -> PyResult<T> {
+        // A thread that a fork left behind may have the lock.
+        self.store.check_process().map_err(raise)?;
         py.detach(|| work(&mut self.lock())).map_err(raise)
     }
 
@@ -59,8 +63,8 @@ impl Session {
     }
 
     #[getter]
-    fn is_waiting(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.lock().is_waiting())
+    fn is_waiting(&self, py: Python<'_>) -> PyResult<bool> {
+        self.work(py, |session| Ok(session.is_waiting()))
     }
 
     fn append(&self, py: Python<'_>, entry: &Bound<'_, PyAny>) -> PyResult<String> {

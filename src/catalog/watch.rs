@@ -16,6 +16,7 @@ use super::import::{
     file_beside, is_in_home, is_named_as_session,
 };
 use crate::error::{Error, FileContext, Result};
+use crate::store::opener::Opener;
 use crate::store::{Store, StoreOptions, contained};
 
 /// How long a file is left alone after an event: a writer makes several calls in a row.
@@ -56,14 +57,17 @@ pub struct Watch {
 
 /// The system's watcher. Where it cannot wake its own thread it panics (notify 8.2), which is an error here.
 #[derive(Debug)]
-struct Watcher(Option<RecommendedWatcher>);
+struct Watcher {
+    system: Option<RecommendedWatcher>,
+    opener: Opener,
+}
 
 impl Watcher {
     fn call<T>(
         &mut self,
         call: impl FnOnce(&mut RecommendedWatcher) -> notify::Result<T>,
     ) -> notify::Result<T> {
-        let Some(watcher) = &mut self.0 else { return Err(notify::Error::watch_not_found()) };
+        let Some(watcher) = &mut self.system else { return Err(notify::Error::watch_not_found()) };
         contained(|| call(watcher))
             .unwrap_or_else(|problem| Err(notify::Error::generic(&problem.to_string())))
     }
@@ -71,8 +75,12 @@ impl Watcher {
 
 impl Drop for Watcher {
     fn drop(&mut self) {
+        if !self.opener.is_here() {
+            // A forked process has its descriptors, and not its thread.
+            return std::mem::forget(self.system.take());
+        }
         // Its thread then ends with the process.
-        let _ = contained(|| drop(self.0.take()));
+        let _ = contained(|| drop(self.system.take()));
     }
 }
 
@@ -86,6 +94,13 @@ enum Place {
 }
 
 impl Place {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Open(store) => store.path(),
+            Self::File { path, .. } => path,
+        }
+    }
+
     fn store(&mut self) -> Result<&Store> {
         match self {
             Self::Open(store) => Ok(store),
@@ -186,7 +201,8 @@ impl Watch {
         // The receiver may be gone; then nothing is missed.
         let watcher = notify::recommended_watcher(move |event| drop(send.send(event)))
             .map_err(|error| failed(first, error))?;
-        let watcher = Watcher(Some(watcher));
+        let opener = Opener::new(place.path().to_owned());
+        let watcher = Watcher { system: Some(watcher), opener };
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let roots = paths
             .iter()
@@ -220,6 +236,7 @@ impl Watch {
     /// If the store itself fails; a file's failure is in its report. It can be called again then, and begins with a sync of
     /// everything.
     pub fn run(&mut self, observer: &mut dyn ImportObserver, stop: &AtomicBool) -> Result<()> {
+        self.watcher.opener.check()?;
         let ran = self.run_until(observer, stop);
         self.place.close();
         ran
@@ -496,7 +513,8 @@ mod tests {
 
     #[test]
     fn a_panic_of_the_watcher_is_an_error() {
-        let mut watcher = Watcher(Some(notify::recommended_watcher(|_| {}).unwrap()));
+        let system = Some(notify::recommended_watcher(|_| {}).unwrap());
+        let mut watcher = Watcher { system, opener: Opener::new(PathBuf::new()) };
         let error = watcher.call(|_| -> notify::Result<()> { panic!("no way to wake") });
         assert!(error.unwrap_err().to_string().contains("no way to wake"));
         let folder = tempfile::tempdir().unwrap();

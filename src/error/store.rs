@@ -1,6 +1,6 @@
 //! The store itself: its file, opening it, and writing it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::Error;
 
@@ -39,6 +39,16 @@ pub enum StoreError {
     InUse {
         /// The store's file.
         path: PathBuf,
+    },
+    /// The store was opened by another process, which this one was forked from. Nothing was read or written.
+    #[error(
+        "{} was opened by process {process}, and this process was forked from it: open the store again here", opened(.path)
+    )]
+    Inherited {
+        /// The store's file; empty for a store in memory.
+        path: PathBuf,
+        /// The process that opened it.
+        process: u32,
     },
     /// A write failed where the engine cannot go on with the open file.
     #[error(
@@ -109,6 +119,13 @@ pub enum StoreError {
         /// What failed.
         source: Box<Error>,
     },
+}
+
+fn opened(path: &Path) -> String {
+    match path.as_os_str().is_empty() {
+        true => "the store in memory".to_owned(),
+        false => format!("store {}", path.display()),
+    }
 }
 
 fn reads(reader: Option<[u16; 3]>) -> String {

@@ -114,7 +114,9 @@ impl PromptHistory {
     /// prompt is stored at once.
     pub fn add_async(&self, prompt: &str, cwd: Option<&str>) {
         let Some(record) = record(prompt, cwd) else { return };
-        if self.store.is_in_memory() || self.store.is_read_only() {
+        // In a forked process there is no thread, and the write says so.
+        let is_here = self.store.check_process().is_ok();
+        if self.store.is_in_memory() || self.store.is_read_only() || !is_here {
             if let Err(error) = write::add_all(&self.store, vec![record]) {
                 locked(&self.error).get_or_insert(error);
             }
@@ -140,6 +142,7 @@ impl PromptHistory {
     ///
     /// The first error since the last flush. The prompts that failed are not stored.
     pub fn flush(&self) -> Result<()> {
+        self.store.check_process()?;
         let outcome = match &*locked(&self.queue) {
             Some(queue) => queue.flush(),
             None => Ok(()),

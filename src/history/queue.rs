@@ -6,6 +6,7 @@ use std::thread::{Builder, JoinHandle};
 
 use super::write;
 use crate::error::{FileContext, Result};
+use crate::process::Process;
 use crate::store::prompt_record::PromptRecord;
 use crate::store::{Store, StoreOptions};
 
@@ -24,6 +25,7 @@ pub(super) struct Queue {
     /// Gone when the queue ends.
     jobs: Option<SyncSender<Job>>,
     thread: Option<JoinHandle<()>>,
+    process: Process,
 }
 
 /// What the thread is to do.
@@ -46,7 +48,7 @@ impl Queue {
         let thread = Builder::new()
             .spawn(move || write_all(&written, &received))
             .at("starting a thread to add prompts to", &path)?;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+        Ok(Self { jobs: Some(jobs), thread: Some(thread), process: Process::current() })
     }
 
     /// Hands over a prompt.
@@ -69,6 +71,10 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
+        if !self.process.is_current() {
+            // A forked process has the channel, and not the thread.
+            return std::mem::forget((self.jobs.take(), self.thread.take()));
+        }
         // Without a sender the thread ends when it has written what is queued.
         drop(self.jobs.take());
         if let Some(thread) = self.thread.take() {

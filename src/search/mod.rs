@@ -85,6 +85,7 @@ impl Store {
     ///
     /// [`SearchError::FolderTaken`] if the folder is not ours, [`Error::File`] if the system refuses.
     pub fn remove_search_index(&self) -> Result<()> {
+        self.check_process()?;
         folder::delete_all(&self.search_folder())
     }
 }
@@ -166,6 +167,7 @@ impl SearchIndex {
 
     /// The current state of the index, whichever process wrote it.
     fn searcher(&self) -> Result<Searcher> {
+        self.store.check_process()?;
         let mut open = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.commit()?;
         if now != open.commit {

@@ -139,7 +139,7 @@ impl Session {
     }
 
     /// Its own store, even while it waits to be stored.
-    pub(crate) fn store(&self) -> &Store {
+    pub fn store(&self) -> &Store {
         &self.store
     }
 

@@ -9,6 +9,7 @@ use super::facts::SessionFacts;
 use super::view::{View, rendered};
 use crate::error::{Error, Result, SessionError};
 use crate::redact::Redactor;
+use crate::store::Store;
 use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
@@ -71,6 +72,11 @@ impl SessionReader {
 
     pub(crate) fn record(&self) -> &SessionRecord {
         &self.record
+    }
+
+    /// The store that has the session.
+    pub fn store(&self) -> &Store {
+        self.snapshot.store()
     }
 
     /// The id by which the session is addressed.

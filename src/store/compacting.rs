@@ -84,6 +84,7 @@ impl Store {
     /// [`SessionReader`](crate::SessionReader), a [`PromptHistory`](crate::prompts::PromptHistory) or a search index. An agent compacts before it makes them, or after it
     /// has dropped them. [`Error::Corrupted`] if the store is damaged: its file is then as it was.
     pub fn compact_with(&mut self, options: &CompactOptions) -> Result<Compaction> {
+        self.check_process()?;
         let before = self.file_bytes()?;
         self.close_journal();
         self.sweep()?;

@@ -33,6 +33,7 @@ pub(crate) mod line_rows;
 mod moving;
 mod names;
 pub(crate) mod node;
+pub(crate) mod opener;
 mod opening;
 pub(crate) mod ordinal;
 pub(crate) mod originals;
@@ -90,6 +91,7 @@ use self::engine_file::{EngineFile, Turn};
 use self::format::Found;
 use self::journal::Journal;
 use self::later::Later;
+use self::opener::Opener;
 use self::opening::Opened;
 use self::owner::{Owner, Owners};
 use self::pages::{State, read_header, walk};
@@ -133,6 +135,10 @@ impl Default for StoreOptions {
 /// last process that appends has closed the store, its file has all. Reads never wait for the transaction of a writer; nor do
 /// appends, once a journal is in use.
 ///
+/// A store belongs to the process that opened it. In a process that was forked from it, each method that reads or writes
+/// fails with [`StoreError::Inherited`], also of its sessions, readers and indexes, and dropping it does nothing to the
+/// file. The child opens the store again, by its path.
+///
 /// A clone is another handle of the same open store, with the same caches, and costs next to nothing. Sessions, readers
 /// and indexes hold one. The store closes with the last of them.
 ///
@@ -162,8 +168,15 @@ impl Clone for Store {
 
 impl Drop for Store {
     fn drop(&mut self) {
-        if !self.is_background && self.shared.handles.fetch_sub(1, Ordering::AcqRel) == 1 {
+        if self.is_background || self.shared.handles.fetch_sub(1, Ordering::AcqRel) > 1 {
+            return;
+        }
+        if self.shared.opener.is_here() {
             self.close_journal();
+        } else {
+            // To close it would write, wait for threads that are not there, and give the parent's locks back.
+            EngineFile::let_go_of_inherited();
+            std::mem::forget(Arc::clone(&self.shared));
         }
     }
 }
@@ -182,8 +195,7 @@ struct Shared {
     is_backup: AtomicBool,
     /// Whether the engine gave up in a commit: nothing can be written through this open file any more.
     is_broken: AtomicBool,
-    /// Empty for a store in memory.
-    path: PathBuf,
+    opener: Arc<Opener>,
     options: StoreOptions,
     dictionaries: RwLock<BTreeMap<u32, Arc<Dictionary>>>,
     decompressors: Decompressors,
@@ -309,7 +321,7 @@ impl Store {
             journal: Journal::default(),
             is_backup: AtomicBool::new(false),
             is_broken: AtomicBool::new(false),
-            path,
+            opener: Arc::new(Opener::new(path)),
             options: options.clone(),
             dictionaries: RwLock::default(),
             decompressors: Decompressors::default(),
@@ -327,6 +339,23 @@ impl Store {
         Self { shared: Arc::clone(&self.shared), is_background: true }
     }
 
+    /// Fails in a process that was forked from the one that opened the store, as all methods that read or write do: a host may ask
+    /// before it waits for a lock of its own, which a thread of the parent may have had.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Inherited`].
+    pub fn check_process(&self) -> Result<()> {
+        self.shared.opener.check()
+    }
+
+    /// Closes the files of all stores that a forked process has inherited. To be called in the child, where the host can run code
+    /// after a fork; opening a store, and any call of an inherited one, does the same. Until then the child keeps the locks of
+    /// a parent that was killed, for which others wait.
+    pub fn after_fork() {
+        EngineFile::let_go_of_inherited();
+    }
+
     /// Whether both are clones of one open store.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
@@ -334,7 +363,7 @@ impl Store {
 
     /// Whether the store is only in memory.
     pub(crate) fn is_in_memory(&self) -> bool {
-        self.shared.path.as_os_str().is_empty()
+        self.shared.opener.path.as_os_str().is_empty()
     }
 
     /// Whether the store's file is never written.
@@ -358,7 +387,7 @@ impl Store {
 
     /// The store's file; empty for a store in memory.
     pub fn path(&self) -> &Path {
-        &self.shared.path
+        &self.shared.opener.path
     }
 
     /// Whether anyone else has the store's file open.
@@ -381,11 +410,13 @@ impl Store {
         if self.is_in_memory() {
             return Ok(0);
         }
-        Ok(std::fs::metadata(&self.shared.path).at("reading", &self.shared.path)?.len())
+        Ok(std::fs::metadata(&self.shared.opener.path)
+            .at("reading", &self.shared.opener.path)?
+            .len())
     }
 
     fn begin_read(&self) -> Result<ReadTransaction> {
-        ReadTransaction::begin(|| match &self.shared.handle {
+        ReadTransaction::begin(&self.shared.opener, || match &self.shared.handle {
             Handle::Writable(database) => database.begin_read(),
             Handle::Later(later) => later.begin_read(),
             Handle::ReadOnly(database) => database.begin_read(),
@@ -407,6 +438,7 @@ impl Store {
         &'f self,
         file: &'f EngineFile,
     ) -> Result<(State<'f, EngineFile>, ReadTransaction)> {
+        self.check_process()?;
         let read = || read_header(file).at("reading", self.path());
         loop {
             let header = read()?;
@@ -424,6 +456,7 @@ impl Store {
 
     /// A new owner of rows that no session shows yet.
     pub(crate) fn begin_owner(&self) -> Result<Owner> {
+        self.check_process()?;
         if self.is_read_only() {
             return Err(Error::Store(StoreError::ReadOnly { path: self.path().to_owned() }));
         }
@@ -505,16 +538,16 @@ impl Store {
             Found::Earlier(_) if self.is_read_only() => Ok(()),
             Found::Earlier(_) => format::upgrade(self.writable()?),
             Found::Unknown { format, reader } => Err(Error::Store(StoreError::UnknownFormat {
-                path: self.shared.path.clone(),
+                path: self.shared.opener.path.clone(),
                 format,
                 reader,
             })),
             Found::None if self.is_read_only() => Err(Error::Store(StoreError::NotAStore {
-                path: self.shared.path.clone(),
+                path: self.shared.opener.path.clone(),
                 problem: "it is empty, or a redb database of something else".into(),
             })),
             Found::None => {
-                creation::make_tables(self.writable()?, &self.shared.path)?;
+                creation::make_tables(self.writable()?, &self.shared.opener.path)?;
                 self.check_format()
             }
         }
@@ -528,7 +561,7 @@ impl Store {
                 Ok(database)
             }
             Handle::ReadOnly(_) | Handle::Overlay { .. } => {
-                Err(Error::Store(StoreError::ReadOnly { path: self.shared.path.clone() }))
+                Err(Error::Store(StoreError::ReadOnly { path: self.shared.opener.path.clone() }))
             }
         }
     }

@@ -55,6 +55,7 @@ impl Store {
     /// [`StoreError::InUse`](crate::error::StoreError::InUse) while anything else in this process holds the store: a clone, a
     /// session, a reader. Those of reading and writing the store.
     pub fn give_back(&mut self) -> Result<()> {
+        self.check_process()?;
         self.close_journal();
         if Arc::get_mut(&mut self.shared).is_none() {
             return Err(self.in_use());

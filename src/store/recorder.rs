@@ -12,7 +12,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant, SystemTime};
@@ -129,6 +129,14 @@ struct Recorders {
 
 static RECORDERS: Mutex<Option<Recorders>> = Mutex::new(None);
 
+/// Whether anything was ever recorded. A process that was forked cannot ask for the lock: a thread of its parent may have it.
+static IS_USED: AtomicBool = AtomicBool::new(false);
+
+/// The recordings, if there are any.
+fn recorders() -> Option<MutexGuard<'static, Option<Recorders>>> {
+    IS_USED.load(Ordering::Acquire).then(|| lock(&RECORDERS))
+}
+
 /// Bytes of an area of the journals that are made; 0 for the usual ones.
 static AREA: AtomicU64 = AtomicU64::new(0);
 
@@ -146,7 +154,7 @@ fn identity(file: &File) -> Identity {
 
 /// What a file is recorded as.
 fn recorded(file: &File) -> Option<(FileId, Record)> {
-    let mut all = lock(&RECORDERS);
+    let mut all = recorders()?;
     let all = all.as_mut().filter(|all| !all.by_file.is_empty())?;
     let identity = identity(file);
     if let Some(known) = all.by_file.get(&identity) {
@@ -160,7 +168,7 @@ fn recorded(file: &File) -> Option<(FileId, Record)> {
 
 /// The recording of a folder's store.
 fn recorded_at(path: &Path) -> Option<Record> {
-    lock(&RECORDERS).as_ref()?.by_folder.get(path.parent()?).cloned()
+    recorders()?.as_ref()?.by_folder.get(path.parent()?).cloned()
 }
 
 /// Records what is written to a store from now on, and to its journal, if it has one.
@@ -181,6 +189,7 @@ pub(crate) fn record_with_others(store: &Path, order: &Path, process: u32) -> io
 
 fn begin(store: &Path, recording: Recording) -> Record {
     let record = Arc::new(recording);
+    IS_USED.store(true, Ordering::Release);
     let mut all = lock(&RECORDERS);
     let all = all.get_or_insert_default();
     let mut path = store.as_os_str().to_owned();
@@ -429,7 +438,7 @@ impl Sync {
 
 /// Whether an open file was not told yet that something was forgotten: each is once, as by Linux.
 fn is_to_be_told(file: &File) -> bool {
-    let mut all = lock(&RECORDERS);
+    let Some(mut all) = recorders() else { return false };
     let Some(all) = all.as_mut() else { return false };
     let identity = identity(file);
     let forgotten = all.forgotten.get(&identity).copied().unwrap_or(0);
@@ -449,7 +458,7 @@ pub(super) fn opened(file: &File) {
 
 /// Notes that an empty file was made in a folder, under a name that does not count.
 pub(crate) fn created(folder: &Path, file: &File) {
-    let mut all = lock(&RECORDERS);
+    let Some(mut all) = recorders() else { return };
     let Some(all) = all.as_mut() else { return };
     let Some(record) = all.by_folder.get(folder).cloned() else { return };
     let identity = identity(file);
@@ -496,7 +505,7 @@ pub(crate) struct FolderSync(Option<(Record, usize)>);
 
 /// Begins a sync of the names in a folder.
 pub(crate) fn begin_folder_sync(folder: &Path) -> FolderSync {
-    let record = lock(&RECORDERS).as_ref().and_then(|all| all.by_folder.get(folder).cloned());
+    let record = recorders().and_then(|all| all.as_ref()?.by_folder.get(folder).cloned());
     FolderSync(record.map(|record| (Arc::clone(&record), record.before_sync())))
 }
 

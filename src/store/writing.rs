@@ -75,6 +75,7 @@ impl Store {
         &self,
         begin: impl FnOnce(&Database) -> Result<WriteTransaction, TransactionError>,
     ) -> Result<Result<WriteTransaction, TransactionError>> {
+        self.check_process()?;
         if self.shared.is_broken.load(Ordering::Acquire) {
             return Err(StoreError::Broken { path: self.path().to_owned() }.into());
         }

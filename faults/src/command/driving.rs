@@ -69,7 +69,7 @@ pub(super) struct Driver<'d> {
 }
 
 /// Sends a signal to a group of processes. That it has ended is no error.
-pub(super) fn signal_group(signal: &str, group: u32) -> io::Result<()> {
+pub(crate) fn signal_group(signal: &str, group: u32) -> io::Result<()> {
     let group = format!("-{group}");
     Command::new("kill").args([signal, "--", &group]).stderr(Stdio::null()).status().map(drop)
 }

@@ -71,6 +71,7 @@ impl SessionStore {
     /// [`LiveError::InvalidKey`]; [`LiveError::InvalidEntry`] for a line that is not a JSON object; those of
     /// [`Session::append_lines`].
     pub fn append(&self, key: &SessionKey, lines: &[u8]) -> Result<AppendedLines> {
+        self.store.check_process()?;
         let name = key.name()?;
         if lines.is_empty() {
             return Ok(AppendedLines::default());

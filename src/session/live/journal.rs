@@ -79,6 +79,7 @@ pub(super) fn write_tables<T>(
     store: &Store,
     make: impl FnOnce(Snapshot, bool) -> Result<(Batch, T)>,
 ) -> Result<Option<T>> {
+    store.check_process()?;
     let begins = Cell::new(store.begins_epoch() && store.use_journal()?);
     let is_used = |snapshot: &Snapshot| Ok::<_, Error>(snapshot.journal_row()?.epoch != 0);
     if !store.has_journal() || is_used(&store.committed()?)? {
@@ -234,6 +235,7 @@ impl Store {
     /// Writes, in one durable transaction, the batch that `make` creates from the current store. No other process or
     /// thread writes between the state that `make` sees and the commit, nor to the journal. Nothing is written if it fails.
     pub(crate) fn write<T>(&self, make: impl FnOnce(Snapshot) -> Result<(Batch, T)>) -> Result<T> {
+        self.check_process()?;
         drop(self.read_ahead());
         let mut make = Some(make);
         let mut gate = None;

@@ -122,6 +122,7 @@ impl Session {
 
     /// Performs a write, unless something could not be stored before.
     pub(crate) fn persist<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+        self.store.check_process()?;
         self.flush()?;
         let written = write(self);
         if let Err(error) = &written

@@ -53,32 +53,32 @@ pub(crate) struct Turn<'f>(&'f EngineFile);
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         // It ends with the open file, too, and keeps nobody else from anything but waiting less.
-        let _ = self.0.0.backend.unlock_range(TURN, TURN);
+        let _ = self.0.unlock_range(TURN, TURN);
     }
 }
 
 impl EngineFile {
     /// Takes the turn; `None` if another open file has it.
     pub(crate) fn try_take_turn(&self) -> Result<Option<Turn<'_>>, BackendError> {
-        Ok(self.0.backend.try_lock_range(TURN, TURN)?.then_some(Turn(self)))
+        Ok(self.try_lock_range(TURN, TURN)?.then_some(Turn(self)))
     }
 
     /// Takes the lock of an owner's token; `false` if another process, or another open file of this one, has it.
     pub(crate) fn lock_owner(&self, token: u64) -> Result<bool, BackendError> {
         let byte = owner_byte(token);
-        self.0.backend.try_lock_range(byte, byte)
+        self.try_lock_range(byte, byte)
     }
 
     /// Releases the lock of an owner's token.
     pub(crate) fn unlock_owner(&self, token: u64) -> Result<(), BackendError> {
         let byte = owner_byte(token);
-        self.0.backend.unlock_range(byte, byte)
+        self.unlock_range(byte, byte)
     }
 
     /// Whether another process, or another open file of this one, has the lock of an owner's token.
     pub(crate) fn is_owner_elsewhere(&self, token: u64) -> Result<bool, BackendError> {
         let byte = owner_byte(token);
-        self.0.backend.query_lock_range(byte, byte)
+        self.query(byte, byte)
     }
 
     /// Says, until the answer is dropped, that the commit which this open file makes changes nothing that a record of the
@@ -87,7 +87,7 @@ impl EngineFile {
     /// it back yet.
     pub(crate) fn let_appends_pass(&self) -> Option<Passable<'_>> {
         let turn = self.passable();
-        if !self.0.backend.try_lock_range(PASSABLE, PASSABLE).unwrap_or(false) {
+        if !self.try_lock_range(PASSABLE, PASSABLE).unwrap_or(false) {
             return None;
         }
         self.0.is_passable.store(true, Ordering::SeqCst);
@@ -97,8 +97,8 @@ impl EngineFile {
     /// Waits until nobody says that any more. The caller has the write transaction, so that nobody begins to.
     pub(crate) fn let_no_append_pass(&self) -> Result<(), BackendError> {
         let _turn = self.passable();
-        match self.0.backend.lock_range(PASSABLE, PASSABLE) {
-            Ok(()) => self.0.backend.unlock_range(PASSABLE, PASSABLE),
+        match self.lock_range(PASSABLE, PASSABLE) {
+            Ok(()) => self.unlock_range(PASSABLE, PASSABLE),
             Err(BackendError::Unsupported) => Ok(()),
             Err(error) => Err(error),
         }
@@ -113,37 +113,37 @@ impl EngineFile {
         if self.0.is_passable.load(Ordering::SeqCst) {
             return Ok(true);
         }
-        self.0.backend.query_lock_range(PASSABLE, PASSABLE)
+        self.query(PASSABLE, PASSABLE)
     }
 
     /// Waits for the right to append to the journal.
     pub(crate) fn lock_journal(&self) -> Result<(), BackendError> {
-        self.0.backend.lock_range(JOURNAL, JOURNAL)
+        self.lock_range(JOURNAL, JOURNAL)
     }
 
     pub(crate) fn unlock_journal(&self) -> Result<(), BackendError> {
-        self.0.backend.unlock_range(JOURNAL, JOURNAL)
+        self.unlock_range(JOURNAL, JOURNAL)
     }
 
     /// Says that this open file uses the journal. Waits while another ends the epoch.
     pub(crate) fn share_journal(&self) -> Result<(), BackendError> {
-        self.0.backend.lock_shared_range(JOURNAL_USERS, JOURNAL_USERS)
+        self.lock_shared_range(JOURNAL_USERS, JOURNAL_USERS)
     }
 
     /// Gives that back.
     pub(crate) fn leave_journal(&self) -> Result<(), BackendError> {
-        self.0.backend.unlock_range(JOURNAL_USERS, JOURNAL_USERS)
+        self.unlock_range(JOURNAL_USERS, JOURNAL_USERS)
     }
 
     /// Keeps others from beginning to use the journal; `false` if one does. [`Self::leave_journal`] ends it.
     pub(crate) fn close_journal_to_others(&self) -> Result<bool, BackendError> {
-        self.0.backend.try_lock_range(JOURNAL_USERS, JOURNAL_USERS)
+        self.try_lock_range(JOURNAL_USERS, JOURNAL_USERS)
     }
 
     /// Whether another open file keeps others from beginning to use the journal. This one does not use it.
     #[cfg(test)]
     pub(crate) fn is_journal_closed(&self) -> Result<bool, BackendError> {
-        if !self.0.backend.try_lock_shared_range(JOURNAL_USERS, JOURNAL_USERS)? {
+        if !self.try_lock_shared_range(JOURNAL_USERS, JOURNAL_USERS)? {
             return Ok(true);
         }
         self.leave_journal()?;
@@ -152,45 +152,45 @@ impl EngineFile {
 
     /// Whether another open file uses the journal.
     pub(crate) fn is_journal_shared(&self) -> Result<bool, BackendError> {
-        self.0.backend.query_lock_range(JOURNAL_USERS, JOURNAL_USERS)
+        self.query(JOURNAL_USERS, JOURNAL_USERS)
     }
 
     /// Asks all others not to append. Waits while another does the same.
     pub(crate) fn close_gate(&self) -> Result<(), BackendError> {
-        self.0.backend.lock_range(JOURNAL_GATE, JOURNAL_GATE)
+        self.lock_range(JOURNAL_GATE, JOURNAL_GATE)
     }
 
     pub(crate) fn open_gate(&self) -> Result<(), BackendError> {
-        self.0.backend.unlock_range(JOURNAL_GATE, JOURNAL_GATE)
+        self.unlock_range(JOURNAL_GATE, JOURNAL_GATE)
     }
 
     /// Whether another open file asks not to append.
     pub(crate) fn is_gate_closed(&self) -> Result<bool, BackendError> {
-        self.0.backend.query_lock_range(JOURNAL_GATE, JOURNAL_GATE)
+        self.query(JOURNAL_GATE, JOURNAL_GATE)
     }
 
     /// Waits until no other open file asks that.
     pub(crate) fn pass_gate(&self) -> Result<(), BackendError> {
-        self.0.backend.lock_shared_range(JOURNAL_GATE, JOURNAL_GATE)?;
+        self.lock_shared_range(JOURNAL_GATE, JOURNAL_GATE)?;
         self.open_gate()
     }
 
     /// Takes the right to sync the journal for all; `false` if another has it.
     pub(crate) fn try_lock_sync(&self) -> Result<bool, BackendError> {
-        self.0.backend.try_lock_range(JOURNAL_SYNC, JOURNAL_SYNC)
+        self.try_lock_range(JOURNAL_SYNC, JOURNAL_SYNC)
     }
 
     pub(crate) fn unlock_sync(&self) -> Result<(), BackendError> {
-        self.0.backend.unlock_range(JOURNAL_SYNC, JOURNAL_SYNC)
+        self.unlock_range(JOURNAL_SYNC, JOURNAL_SYNC)
     }
 
     /// Tells others that the journal is on the disk up to a record, and no longer what was told before. Others see it as long
     /// as this file is open.
     pub(crate) fn tell_synced(&self, record: u64, before: Option<u64>) -> Result<(), BackendError> {
         let byte = record_byte(record);
-        self.0.backend.lock_shared_range(byte, byte)?;
+        self.lock_shared_range(byte, byte)?;
         match before.map(record_byte).filter(|before| *before != byte) {
-            Some(before) => self.0.backend.unlock_range(before, before),
+            Some(before) => self.unlock_range(before, before),
             None => Ok(()),
         }
     }
@@ -198,7 +198,7 @@ impl EngineFile {
     /// Whether another open file tells that the journal is on the disk up to a record, or beyond.
     pub(crate) fn is_told_synced(&self, record: u64) -> Result<bool, BackendError> {
         let end = Bound::Excluded(SYNCED + MOST_RECORDS);
-        self.0.backend.query_lock_range(record_byte(record), end)
+        self.query(record_byte(record), end)
     }
 }
 
@@ -206,7 +206,7 @@ impl Drop for Passable<'_> {
     fn drop(&mut self) {
         self.file.0.is_passable.store(false, Ordering::SeqCst);
         // A lock that cannot be released ends with the open file.
-        let _ = self.file.0.backend.unlock_range(PASSABLE, PASSABLE);
+        let _ = self.file.unlock_range(PASSABLE, PASSABLE);
     }
 }
 

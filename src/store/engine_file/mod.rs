@@ -3,11 +3,14 @@
 //! Locks are on byte ranges of the file itself, far beyond its data, so that they apply under any name by which a
 //! process has opened it: a link, a hard link, a new name after a move. The engine's own ranges begin at 2^62.
 
+mod inherited;
 mod locks;
 
 use std::fs::{File, Metadata};
 use std::io;
 use std::ops::Bound;
+#[cfg(unix)]
+use std::os::fd::{AsRawFd as _, RawFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,6 +18,7 @@ use std::sync::{Arc, Mutex};
 use super::names::{is_named, names_and_length, names_of};
 use super::pages::{HEADER, length, read_header};
 use super::recorder;
+use crate::process::Process;
 use redb::backends::FileBackend;
 use redb::{BackendError, DatabaseError, StorageBackend};
 
@@ -43,6 +47,9 @@ const READERS: (Bound<u64>, Bound<u64>) =
 /// How often the file's length is compared with its header while others change both.
 const LOOKS: u32 = 100;
 
+/// What a process is told that was forked from the one that opened the file.
+const INHERITED: &str = "another process opened it, which this one was forked from";
+
 /// The store's file is shorter than its last commit.
 #[derive(Debug, thiserror::Error)]
 #[error(
@@ -69,6 +76,13 @@ pub(crate) struct EngineFile(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
+    /// The process that opened it.
+    process: Process,
+    /// Whether another one, which had inherited it, has closed it.
+    is_left: AtomicBool,
+    /// The numbers of the two open files.
+    #[cfg(unix)]
+    descriptors: [RawFd; 2],
     backend: FileBackend,
     /// The same open file, to check whether it still has a name.
     file: File,
@@ -106,9 +120,15 @@ impl EngineFile {
         let same = file.try_clone()?;
         let counts_names = names_of(&same)? > 0;
         recorder::opened(&same);
+        #[cfg(unix)]
+        let descriptors = [file.as_raw_fd(), same.as_raw_fd()];
         let backend = FileBackend::new(file)?;
-        let [is_passable, leaves_others] = [const { AtomicBool::new(false) }; 2];
-        Ok(Self(Arc::new(Shared {
+        let [is_left, is_passable, leaves_others] = [const { AtomicBool::new(false) }; 3];
+        let file = Self(Arc::new(Shared {
+            process: Process::current(),
+            is_left,
+            #[cfg(unix)]
+            descriptors,
             backend,
             file: same,
             counts_names,
@@ -117,48 +137,71 @@ impl EngineFile {
             passable: Mutex::new(()),
             is_passable,
             leaves_others,
-        })))
+        }));
+        inherited::note(&file);
+        Ok(file)
+    }
+
+    /// The open file in the process that opened it. One that was forked from it shares the file's locks, and gets an error.
+    fn own(&self) -> io::Result<&Shared> {
+        if self.0.process.is_current() && !self.0.is_left.load(Ordering::Acquire) {
+            return Ok(&self.0);
+        }
+        self.clone().let_go();
+        Err(io::Error::other(INHERITED))
+    }
+
+    /// The same to be read, which asks for no process: what a child reads before it has closed the file is what the file has.
+    fn readable(&self) -> io::Result<&FileBackend> {
+        match self.0.is_left.load(Ordering::Acquire) {
+            false => Ok(&self.0.backend),
+            true => Err(io::Error::other(INHERITED)),
+        }
+    }
+
+    fn query(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
+        self.own()?.backend.query_lock_range(start, end)
     }
 
     /// Says that the file is open, for as long as it is. Where the system has no such locks, nobody asks.
     pub(crate) fn share_open(&self) {
-        let _ = self.0.backend.lock_shared_range(OPEN, OPEN);
+        let _ = self.lock_shared_range(OPEN, OPEN);
     }
 
     /// No longer says so.
     pub(crate) fn leave_open(&self) -> Result<(), BackendError> {
-        self.0.backend.unlock_range(OPEN, OPEN)
+        self.unlock_range(OPEN, OPEN)
     }
 
     /// Takes the file for itself: others who open it wait until it is closed. `false` if anyone has it open.
     pub(crate) fn take_alone(&self) -> Result<bool, BackendError> {
         self.leave_open()?;
-        self.0.backend.try_lock_range(OPEN, OPEN)
+        self.try_lock_range(OPEN, OPEN)
     }
 
     /// Whether anyone else has the file open, another handle of this process too; also where that cannot be told.
     pub(crate) fn is_open_elsewhere(&self) -> bool {
-        self.0.backend.query_lock_range(OPEN, OPEN).unwrap_or(true)
+        self.query(OPEN, OPEN).unwrap_or(true)
     }
 
     /// Whether the system has locks that tell who has the file open.
     pub(crate) fn tells_who_has_it(&self) -> bool {
-        self.0.backend.query_lock_range(OPEN, OPEN).is_ok()
+        self.query(OPEN, OPEN).is_ok()
     }
 
     /// Whether a path leads to the file; also where that cannot be told.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
-        is_named(&self.0.file, path).unwrap_or(true)
+        self.own().and_then(|own| is_named(&own.file, path)).unwrap_or(true)
     }
 
     /// Whether the file has one name alone, as far as can be told.
     pub(crate) fn has_one_name(&self) -> io::Result<bool> {
-        Ok(names_of(&self.0.file)? == 1)
+        Ok(names_of(&self.own()?.file)? == 1)
     }
 
     /// The file's facts.
     pub(crate) fn metadata(&self) -> io::Result<Metadata> {
-        self.0.file.metadata()
+        self.own()?.file.metadata()
     }
 
     /// Says that another file is to take this one's name, and has all that is in this one; or that it did not.
@@ -174,7 +217,7 @@ impl EngineFile {
         if self.0.is_replaced.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let (names, bytes) = names_and_length(&self.0.file)?;
+        let (names, bytes) = names_and_length(&self.own()?.file)?;
         if self.0.counts_names && names == 0 {
             return Err(io::Error::new(
                 io::ErrorKind::NotFound,
@@ -186,7 +229,7 @@ impl EngineFile {
 
     /// Whether the file has no name any more, and none has taken its place with all that was in it.
     pub(crate) fn is_deleted(&self) -> bool {
-        let names = names_of(&self.0.file);
+        let names = self.own().and_then(|own| names_of(&own.file));
         self.0.counts_names
             && names.is_ok_and(|names| names == 0)
             && !self.0.is_replaced.load(Ordering::Relaxed)
@@ -194,7 +237,7 @@ impl EngineFile {
 
     /// Fails if something else has cut the file off.
     pub(crate) fn check_is_whole(&self) -> io::Result<()> {
-        let (_, bytes) = names_and_length(&self.0.file)?;
+        let (_, bytes) = names_and_length(&self.own()?.file)?;
         self.check_length(bytes)
     }
 
@@ -204,7 +247,7 @@ impl EngineFile {
         // Another process may have made it longer or shorter between the two looks, or be writing the header.
         for _ in 0..LOOKS {
             // A file that is being made has no header yet.
-            let needed = match read_header(&self.0.backend) {
+            let needed = match read_header(self.readable()?) {
                 Ok(header) => length(&header).unwrap_or(0),
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => HEADER as u64,
                 Err(error) => return Err(error),
@@ -226,23 +269,23 @@ impl EngineFile {
     pub(crate) fn has_unconfirmed_commit(&self) -> io::Result<bool> {
         let (at, bit) = UNCONFIRMED;
         let mut byte = [0];
-        self.0.backend.read(at, &mut byte)?;
+        self.readable()?.read(at, &mut byte)?;
         Ok(byte[0] & bit != 0)
     }
 
     /// Whether another open file has a write transaction.
     pub(crate) fn is_written_elsewhere(&self) -> Result<bool, BackendError> {
-        self.0.backend.query_lock_range(WRITER, WRITER)
+        self.query(WRITER, WRITER)
     }
 
     /// Whether another open file has a read transaction.
     pub(crate) fn is_read_elsewhere(&self) -> bool {
-        self.0.backend.query_lock_range(READERS.0, READERS.1).unwrap_or(true)
+        self.query(READERS.0, READERS.1).unwrap_or(true)
     }
 
     /// Whether another open file is open to be written, and needs no recovery.
     pub(crate) fn is_open_to_write_elsewhere(&self) -> bool {
-        self.0.backend.query_lock_range(CONSISTENT, CONSISTENT).unwrap_or(false)
+        self.query(CONSISTENT, CONSISTENT).unwrap_or(false)
     }
 
     /// Closes the file without a last commit of the engine's, if others have it open to write: it records nothing that the
@@ -256,34 +299,41 @@ impl EngineFile {
 
 impl StorageBackend for EngineFile {
     fn len(&self) -> io::Result<u64> {
-        self.0.backend.len()
+        self.readable()?.len()
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.0.backend.read(offset, out)
+        self.readable()?.read(offset, out)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        recorder::length(&self.0.file, len);
-        self.0.backend.set_len(len)
+        let Shared { file, backend, .. } = self.own()?;
+        recorder::length(file, len);
+        backend.set_len(len)
     }
 
     /// Data synced to a file without a name is lost with the last process that has it open, and a file that was cut off lacks
     /// data, so that is not a success.
     fn sync_data(&self) -> io::Result<()> {
-        let sync = recorder::begin_sync(&self.0.file)?;
-        self.0.backend.sync_data()?;
+        let Shared { file, backend, .. } = self.own()?;
+        let sync = recorder::begin_sync(file)?;
+        backend.sync_data()?;
         sync.done();
         self.check_is_there()
     }
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
-        recorder::write(&self.0.file, offset, data)?;
-        self.0.backend.write(offset, data)
+        let Shared { file, backend, .. } = self.own()?;
+        recorder::write(file, offset, data)?;
+        backend.write(offset, data)
     }
 
     fn close(&self) -> io::Result<()> {
-        self.0.backend.close()
+        match self.own() {
+            Ok(own) => own.backend.close(),
+            // Its locks are those of the process that opened it.
+            Err(_) => Ok(()),
+        }
     }
 
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
@@ -291,7 +341,7 @@ impl StorageBackend for EngineFile {
         if (start, end) == (WRITER, WRITER) && self.0.leaves_others.load(Ordering::SeqCst) {
             return Ok(false);
         }
-        self.0.backend.try_lock_range(start, end)
+        self.own()?.backend.try_lock_range(start, end)
     }
 
     fn try_lock_shared_range(
@@ -299,26 +349,27 @@ impl StorageBackend for EngineFile {
         start: Bound<u64>,
         end: Bound<u64>,
     ) -> Result<bool, BackendError> {
-        self.0.backend.try_lock_shared_range(start, end)
+        self.own()?.backend.try_lock_shared_range(start, end)
     }
 
     fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.0.backend.lock_range(start, end)
+        self.own()?.backend.lock_range(start, end)
     }
 
     fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.0.backend.lock_shared_range(start, end)
+        self.own()?.backend.lock_shared_range(start, end)
     }
 
     fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
         // A lock that stays where the engine takes it for released would be waited for without end.
-        self.0.backend.unlock_range(start, end).or_else(|_| self.0.backend.unlock_range(start, end))
+        let Ok(Shared { backend, .. }) = self.own() else { return Ok(()) };
+        backend.unlock_range(start, end).or_else(|_| backend.unlock_range(start, end))
     }
 
     fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
         if self.0.recovery == Recovery::Skipped && (start, end) == (CONSISTENT, CONSISTENT) {
             return Ok(true);
         }
-        self.0.backend.query_lock_range(start, end)
+        self.query(start, end)
     }
 }

@@ -127,6 +127,7 @@ impl Store {
         let Some(engine) = self.shared.file.as_ref().filter(|_| self.has_journal()) else {
             return Ok(false);
         };
+        self.check_process()?;
         let mut uses = lock(&self.journal().uses);
         if !uses.any() {
             match engine.share_journal() {

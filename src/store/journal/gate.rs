@@ -26,6 +26,7 @@ impl Store {
         let Some(engine) = self.shared.file.as_ref().filter(|_| self.has_journal()) else {
             return Ok(None);
         };
+        self.check_process()?;
         let journal = self.journal();
         // From now on appenders of this process wait, too.
         journal.at_gate.fetch_add(1, Ordering::SeqCst);

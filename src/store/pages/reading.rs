@@ -2,6 +2,7 @@
 
 use std::borrow::Borrow;
 use std::ops::RangeBounds;
+use std::sync::Arc;
 
 use redb::{
     AccessGuard, Key, ReadableTableMetadata as _, StorageError, TableDefinition, TableError,
@@ -10,6 +11,7 @@ use redb::{
 
 use super::guarded;
 use crate::error::{Error, Result};
+use crate::store::opener::Opener;
 use crate::store::tables;
 
 /// What errors call the tree in which redb keeps the tables.
@@ -29,23 +31,45 @@ where
     }
 }
 
-/// A read transaction.
-pub(crate) struct ReadTransaction(redb::ReadTransaction);
+/// A read transaction. Its tables are read in the process alone that began it.
+pub(crate) struct ReadTransaction {
+    opener: Arc<Opener>,
+    /// Until it is dropped.
+    transaction: Option<redb::ReadTransaction>,
+}
+
+impl Drop for ReadTransaction {
+    fn drop(&mut self) {
+        if !self.opener.is_here() {
+            // The end of it would wait for locks that threads of the parent may have had.
+            std::mem::forget(self.transaction.take());
+        }
+    }
+}
 
 impl ReadTransaction {
     /// Begins one by this call of redb.
     pub(crate) fn begin(
+        opener: &Arc<Opener>,
         begin: impl FnOnce() -> Result<redb::ReadTransaction, redb::TransactionError>,
     ) -> Result<Self> {
-        read(NAMES, begin).map(Self)
+        opener.check()?;
+        let transaction = Some(read(NAMES, begin)?);
+        Ok(Self { opener: Arc::clone(opener), transaction })
+    }
+
+    fn own(&self) -> Result<&redb::ReadTransaction> {
+        self.opener.check()?;
+        Ok(self.transaction.as_ref().expect("it is there until it is dropped"))
     }
 
     pub(crate) fn open_table<K: Key + 'static, V: Value + 'static>(
         &self,
         definition: TableDefinition<'static, K, V>,
     ) -> Result<ReadOnlyTable<K, V>> {
-        let table = read(definition.name(), || self.0.open_table(definition))?;
-        Ok(ReadOnlyTable { definition, table })
+        let transaction = self.own()?;
+        let table = read(definition.name(), || transaction.open_table(definition))?;
+        Ok(self.table(definition, table))
     }
 
     /// The same for a table that a store of an earlier format does not have.
@@ -53,20 +77,30 @@ impl ReadTransaction {
         &self,
         definition: TableDefinition<'static, K, V>,
     ) -> Result<Option<ReadOnlyTable<K, V>>> {
-        let table = read(definition.name(), || match self.0.open_table(definition) {
+        let transaction = self.own()?;
+        let table = read(definition.name(), || match transaction.open_table(definition) {
             Err(TableError::TableDoesNotExist(_)) => Ok(None),
             table => table.map(Some),
         })?;
-        Ok(table.map(|table| ReadOnlyTable { definition, table }))
+        Ok(table.map(|table| self.table(definition, table)))
+    }
+
+    fn table<K: Key + 'static, V: Value + 'static>(
+        &self,
+        definition: TableDefinition<'static, K, V>,
+        table: redb::ReadOnlyTable<K, V>,
+    ) -> ReadOnlyTable<K, V> {
+        ReadOnlyTable { opener: Arc::clone(&self.opener), definition, table }
     }
 
     /// The rows of a table, whatever their types, and its pages.
     pub(crate) fn table_statistics(&self) -> Result<Vec<(String, u64, TableStats)>> {
+        let transaction = self.own()?;
         read(NAMES, || -> Result<_, TableError> {
-            let tables = self.0.list_tables()?;
+            let tables = transaction.list_tables()?;
             let statistics = tables.map(|handle| {
                 let name = handle.name().to_owned();
-                let table = self.0.open_untyped_table(handle)?;
+                let table = transaction.open_untyped_table(handle)?;
                 Ok((name, table.len()?, table.stats()?))
             });
             statistics.collect()
@@ -76,6 +110,7 @@ impl ReadTransaction {
 
 /// A table of a read transaction.
 pub(crate) struct ReadOnlyTable<K: Key + 'static, V: Value + 'static> {
+    opener: Arc<Opener>,
     definition: TableDefinition<'static, K, V>,
     table: redb::ReadOnlyTable<K, V>,
 }
@@ -105,10 +140,11 @@ pub(crate) trait ReadableTable<K: Key + 'static, V: Value + 'static> {
 }
 
 impl<K: Key + 'static, V: Value + 'static> ReadOnlyTable<K, V> {
-    fn read<T>(
-        &self,
-        call: impl FnOnce(&redb::ReadOnlyTable<K, V>) -> Result<T, StorageError>,
+    fn read<'t, T>(
+        &'t self,
+        call: impl FnOnce(&'t redb::ReadOnlyTable<K, V>) -> Result<T, StorageError>,
     ) -> Result<T> {
+        self.opener.check()?;
         read(self.definition.name(), || call(&self.table))
     }
 
@@ -150,11 +186,11 @@ impl<K: Key + 'static, V: Value + 'static> ReadableTable<K, V> for ReadOnlyTable
     }
 
     fn first(&self) -> Result<Option<Row<'_, K, V>>> {
-        read(self.definition.name(), || redb::ReadableTable::first(&self.table))
+        self.read(redb::ReadableTable::first)
     }
 
     fn last(&self) -> Result<Option<Row<'_, K, V>>> {
-        read(self.definition.name(), || redb::ReadableTable::last(&self.table))
+        self.read(redb::ReadableTable::last)
     }
 }
 
