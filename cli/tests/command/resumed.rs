@@ -19,9 +19,13 @@ const CODEX: &str = "019c6f5a-0023-7c4e-9d21-5a7be0c30023";
 /// empty, unless the file is in it: one that is elsewhere is gone by then.
 fn goes_on(script: &Script, id: &str, name: &str, says: &str) {
     let scene = Scene::new();
-    let work = scene.folder().join("work");
+    let mut work = scene.folder().join("work");
+    if id == CLAUDE {
+        // Claude Code shortens the name of its folder.
+        work.extend(["a".repeat(120), "b".repeat(120)]);
+    }
     let home = scene.folder().join("home");
-    std::fs::create_dir(&work).unwrap();
+    std::fs::create_dir_all(&work).unwrap();
     std::fs::create_dir_all(&home).unwrap();
     let mut text = String::from_utf8(sample(id)).unwrap();
     // Codex's sessions name places in others by bytes.

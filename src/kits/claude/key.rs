@@ -15,9 +15,6 @@ const SUBAGENTS: &str = "subagents";
 /// What the names of agents' files begin with.
 const AGENT: &str = "agent-";
 
-/// The longest name of a project's folder that the kits do not shorten, in characters. All of them are ASCII.
-const LONGEST_FOLDER: usize = 200;
-
 /// The key of a session in the kits' `SessionStore` (`SessionKey` of both): the main transcript of a session, or, with a
 /// subpath, that of one of its agents.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -116,15 +113,7 @@ pub(super) fn is_named(record: &SessionRecord) -> bool {
 
 /// Whether a project key is the one that the kits give a working directory.
 pub(super) fn is_of(project_key: &str, cwd: &str) -> bool {
-    let folder = project_folder_name(cwd);
-    match folder.get(..LONGEST_FOLDER) {
-        Some(beginning) if folder.len() > LONGEST_FOLDER => {
-            // A hash of the whole path follows.
-            let hash = project_key.strip_prefix(beginning).and_then(|rest| rest.strip_prefix('-'));
-            hash.is_some_and(|hash| !hash.is_empty())
-        }
-        _ => folder == project_key,
-    }
+    project_folder_name(cwd) == project_key
 }
 
 /// The subpath of an agent's session that was imported: where its file stood in the session's folder, or would stand.
@@ -167,8 +156,7 @@ mod tests {
         assert!(is_of("-work-tide-clock", "/work/tide_clock"));
         assert!(!is_of("-work-tide", "/work/tide_clock"));
         let long = format!("/{}", "a".repeat(300));
-        let shortened = format!("-{}", "a".repeat(199));
-        assert!(is_of(&format!("{shortened}-1x2y"), &long));
-        assert!(!is_of(&shortened, &long) && !is_of(&project_folder_name(&long), &long));
+        assert!(is_of(&project_folder_name(&long), &long));
+        assert!(!is_of(&project_folder_name(&format!("{long}b")), &long));
     }
 }
