@@ -29,6 +29,7 @@ pub(super) fn name(entry: &Entry, view: &View) -> String {
         kind => !matches!(kind, EntryKind::Unknown | EntryKind::System | EntryKind::Outside),
     };
     match &view.type_name {
+        _ if view.role == Role::User && !is_named => Role::User.name().to_owned(),
         _ if is_named => kind_name(entry.kind(), entry.role()).to_owned(),
         Some(stated) => plain(stated),
         // A line that is not JSON has no view, but may have a readable type.
@@ -80,8 +81,9 @@ fn said(view: &View) -> String {
     if !calls.is_empty() {
         return plain(&format!("→ {}", calls.join(", ")));
     }
+    let is_thought = view.parts.iter().any(|part| matches!(part, Part::Thinking(_)));
     let thought = quoted(&view.preview(LONGEST));
-    if !thought.is_empty() {
+    if is_thought && !thought.is_empty() {
         return thought;
     }
     match &view.error {
@@ -94,7 +96,10 @@ fn said(view: &View) -> String {
 pub(super) fn block_name(part: &Part) -> Option<String> {
     let name = match part {
         Part::Image { mime_type, .. } => mime_type.as_deref().unwrap_or("image"),
-        Part::Other { type_name } => type_name,
+        Part::Other { type_name, title, .. } => {
+            let title = title.as_deref().unwrap_or_default();
+            return Some(plain(format!("[{type_name}] {title}").trim_end()));
+        }
         _ => return None,
     };
     Some(plain(&format!("[{name}]")))
@@ -144,6 +149,10 @@ mod tests {
             (r#"[{"type":"thinking","thinking":"hm"}]"#, "\"hm\""),
             (r#"[{"type":"image","mimeType":"image/png"}]"#, "[image/png]"),
             (r#"[{"type":"document"}]"#, "[document]"),
+            (
+                r#"[{"type":"document","title":"t.pdf","source":{"type":"text","data":"a"}}]"#,
+                "[document] t.pdf",
+            ),
             ("7", ""),
         ] {
             assert_eq!(words_of(content), expected, "{content}");

@@ -15,6 +15,9 @@ pub const UNDEFINED: &str = "undefined";
 /// conversation begins anew.
 pub const EXPLICIT: &str = "explicit";
 
+/// The text of a [`PointerKind::Boundary`] of a compaction that keeps messages.
+pub const KEEPS_MESSAGES: &str = "keeps messages";
+
 /// The rank of the title from a [`PointerKind::Summary`], used if no line gives a title of a higher rank.
 pub const SUMMARY_TITLE: u8 = 1;
 
@@ -51,11 +54,14 @@ pub enum Effect {
         kind: PointerKind,
         /// The id of the entry that it names, as WTF-8.
         target: Option<Vec<u8>>,
-        /// Of a summary, the beginning of its text; of a last prompt that is explicit, [`EXPLICIT`].
+        /// Of a summary, the beginning of its text; of a last prompt that is explicit, [`EXPLICIT`]; of a compaction that
+        /// keeps messages, [`KEEPS_MESSAGES`].
         text: Option<String>,
     },
     /// A user message begins with this text.
     Prompt(String),
+    /// The session has moved to this working folder.
+    Moved(String),
 }
 
 impl Effect {

@@ -63,6 +63,8 @@ pub struct Pointer<'a> {
     pub target: Option<&'a [u8]>,
     /// Whether it is a last prompt that is [explicit](crate::EXPLICIT).
     pub is_explicit: bool,
+    /// Whether it is a boundary that [keeps messages](crate::KEEPS_MESSAGES).
+    pub keeps_messages: bool,
     /// For a boundary, the last message before it that is not on a sidechain.
     pub message_before: Option<u64>,
 }

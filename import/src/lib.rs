@@ -94,8 +94,8 @@ pub mod writing;
 pub use context::{ContextModel, ContextSettings, Contexts, NamedEntry, TakeMessage};
 pub use detect::{NotASession, detect};
 pub use effect::{
-    AssistantModel, EXPLICIT, Effect, PointerKind, SPARE_TITLE, SUMMARY_TITLE, SettingsChange,
-    TITLE_BESIDE, UNDEFINED,
+    AssistantModel, EXPLICIT, Effect, KEEPS_MESSAGES, PointerKind, SPARE_TITLE, SUMMARY_TITLE,
+    SettingsChange, TITLE_BESIDE, UNDEFINED,
 };
 pub use family::{Family, LineMigrator, Migration, UnknownFamily};
 pub use file_name::FileName;

@@ -18,7 +18,8 @@ pub(super) const SEARCHED: &[Role] = &[
 /// The most bytes of an entry's text that are searched: one entry may say a gigabyte, and its words have to fit in memory.
 const MOST_SEARCHED: usize = 16 << 20;
 
-/// The passages of an entry, as far as they are searched: text and reasoning, tool calls and their output, and errors.
+/// The passages of an entry, as far as they are searched: text and reasoning, tool calls and their output, the titles and
+/// texts of other blocks, and errors.
 pub(super) fn passages(view: View) -> Vec<String> {
     let mut passages = Vec::with_capacity(view.parts.len());
     for part in view.parts {
@@ -28,6 +29,10 @@ pub(super) fn passages(view: View) -> Vec<String> {
             }
             Part::ToolCall { name, arguments, .. } => {
                 passages.push(format!("{name} {}", plain(&arguments)));
+            }
+            Part::Other { title, text, .. } => {
+                passages.extend(title);
+                passages.push(text);
             }
             _ => {}
         }

@@ -139,9 +139,18 @@ impl Text<'_> {
                 let failed = if *is_error { " failed" } else { "" };
                 let name = speaker::beginning(&name, 100);
                 let heading = format!("← {name}{failed} {}", speaker::beginning(text, 60));
+                let heading = speaker::beginning(&heading, 200);
                 folded(&heading, &fenced(text, ""))
             }
             Part::Image { .. } => "*(an image)*".to_owned(),
+            Part::Other { type_name, title, text } => {
+                let heading = speaker::block(type_name, title.as_deref());
+                if text.is_empty() {
+                    format!("*({})*", plain(&heading))
+                } else {
+                    folded(&heading, &fenced(text, ""))
+                }
+            }
             _ => return Ok(()),
         };
         self.put(format!("\n{}\n", text.trim_end()))

@@ -398,8 +398,17 @@ impl Page<'_> {
                         None => out.push_str("<p class=\"note\">(an image)</p>"),
                     }
                 }
-                Part::Other { type_name } => {
-                    out.push_str(&format!("<p class=\"note\">({})</p>", escaped(type_name)));
+                Part::Other { type_name, title, text } => {
+                    let heading = escaped(&speaker::block(type_name, title.as_deref()));
+                    if text.is_empty() {
+                        out.push_str(&format!("<p class=\"note\">({heading})</p>"));
+                    } else {
+                        out.push_str(&format!(
+                            "<details class=\"thought\"><summary><i>{heading}</i></summary>"
+                        ));
+                        plain(text, out);
+                        out.push_str("</details>");
+                    }
                 }
                 _ => {}
             }

@@ -50,6 +50,11 @@ pub(super) fn name(view: &View) -> String {
     name.to_owned()
 }
 
+/// The name of a block, and its title.
+pub(super) fn block(type_name: &str, title: Option<&str>) -> String {
+    beginning(&format!("{type_name} {}", title.unwrap_or_default()), 100)
+}
+
 /// A time as it is shown where no script makes it the reader's: to the minute, in UTC.
 pub(super) fn time(milliseconds: i64) -> String {
     let stamp = leafline_import::time::format_timestamp(milliseconds);

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use crate::place::Place;
 use crate::records::{
-    assistant, boundary, call, compact_summary, file, history, place, place_of, record, result_of,
-    side, user, with,
+    assistant, boundary, call, compact_summary, file, history, last_prompt, place, place_of,
+    record, result_of, side, user, with,
 };
 
 fn messages(reader: &SessionReader, at: ContextLeaf<'_>, full: bool) -> Vec<Value> {
@@ -125,6 +125,50 @@ fn boundaries_are_bridged() {
     assert!(reader.build_context(at, None).unwrap().to_json().ends_with("\"model\":null}"));
     assert!(
         reader.build_full_history(at, None).unwrap().to_json().contains("\"claude-opus-4-6\"}")
+    );
+}
+
+#[test]
+fn messages_that_a_compaction_keeps() {
+    let keeping = |uuid: &str, parent: &str, preserved: Value| {
+        with(boundary(uuid, parent), json!({ "compactMetadata": preserved }))
+    };
+    let segment =
+        json!({"preservedSegment": {"headUuid": "c", "anchorUuid": "l", "tailUuid": "d"}});
+    let mut records = vec![
+        user("a", ""),
+        assistant("b", "a", "m1"),
+        user("c", "b"),
+        assistant("d", "c", "m2"),
+        keeping("k", "d", segment),
+        compact_summary("l", "k"),
+        // Passed by what follows, although that hangs elsewhere.
+        last_prompt("d"),
+        user("e", "l"),
+    ];
+    let sent = ["prompt l\n + prompt c", "answer d", "prompt e"];
+    let kept = place(&records);
+    let reader = kept.store.reader("s").unwrap();
+    let words_at = |at| words(&messages(&reader, at, false));
+    assert_eq!(words_at(ContextLeaf::Current), sent);
+    assert_eq!(words_at(ContextLeaf::Entry("l")), sent[..2]);
+    assert_eq!(words_at(ContextLeaf::Entry("d")), sent[..2]);
+    assert_eq!(words_at(ContextLeaf::Entry("b")), ["prompt a", "answer b"]);
+    // So the program goes on below what it keeps.
+    records[7] = user("e", "d");
+    let below = place(&records);
+    let reader = below.store.reader("s").unwrap();
+    assert_eq!(words(&messages(&reader, ContextLeaf::Current, false)), sent);
+    // A list goes first, and keeps nothing if one is missing.
+    let list = json!({"preservedMessages": {"anchorUuid": "l", "uuids": ["d", "gone"]},
+        "preservedSegment": {"headUuid": "c", "anchorUuid": "l", "tailUuid": "d"}});
+    records[4] = keeping("k", "d", list);
+    records[7] = user("e", "l");
+    let broken = place(&records);
+    let reader = broken.store.reader("s").unwrap();
+    assert_eq!(
+        words(&messages(&reader, ContextLeaf::Entry("e"), false)),
+        ["prompt l\n + prompt e"]
     );
 }
 

@@ -48,16 +48,19 @@ fn passages(entry: &Entry) -> Vec<Vec<String>> {
     let mut passages: Vec<Vec<String>> = view
         .parts
         .iter()
-        .filter_map(|part| match part {
+        .flat_map(|part| match part {
             Part::Text(text) | Part::Thinking(text) | Part::ToolResult { text, .. } => {
-                Some(words(text))
+                vec![words(text)]
             }
             Part::ToolCall { name, arguments, .. } => {
                 let mut said = words(name);
                 said.extend(words(&plain(arguments)));
-                Some(said)
+                vec![said]
             }
-            _ => None,
+            Part::Other { title, text, .. } => {
+                title.iter().chain([text]).map(|said| words(said)).collect()
+            }
+            _ => Vec::new(),
         })
         .collect();
     passages.extend(view.error.as_deref().map(words));

@@ -112,6 +112,10 @@ fn turn_part(part: &Part, role: Role, calls: &mut Calls) -> TurnPart {
                 is_error: *is_error,
             }
         }
+        Part::Other { text, .. } if !text.is_empty() => {
+            let name = preview::block_name(part).unwrap_or_default();
+            aside("+", name, text.clone())
+        }
         other => TurnPart::Text(preview::block_name(other).unwrap_or_default()),
     }
 }

@@ -227,3 +227,69 @@ fn a_session_is_begun_grown_named_forked_and_extracted() {
     }
     assert!(scene.run(["verify"]).ok().text().contains("no problems"));
 }
+
+#[test]
+fn what_the_user_did_is_read_by_its_tags() {
+    let said = |uuid: &str, parent: &str, content: &str| {
+        record("user", uuid, parent, &format!(r#""message":{{"role":"user","content":{content}}}"#))
+    };
+    let queued = r#""attachment":{"type":"queued_command","commandMode":"prompt","prompt":[{"type":"text","text":"Lint it too"}]}"#;
+    let sources = r#"[
+        {"type":"document","title":"tides.txt","source":{"type":"text","media_type":"text/plain","data":"high at noon"}},
+        {"type":"search_result","title":"Moon","source":"https://moon","content":[{"type":"text","text":"waxing crescent"}]},
+        {"type":"hologram","caption":"a lighthouse"},
+        {"type":"text","text":"<ide_opened_file>opened clock.rs</ide_opened_file>\nRead these"}]"#;
+    let scene = Scene::of_session(&file([
+        said("a", "", r#""<command-name>/clear</command-name>\n<command-args></command-args>""#),
+        said("b", "a", r#""<bash-stdout>total 0</bash-stdout><bash-stderr></bash-stderr>""#),
+        said(
+            "c",
+            "b",
+            r#""<command-message>tide-check</command-message>\n<command-name>/tide-check</command-name>\n<command-args>today</command-args>""#,
+        ),
+        said("d", "c", &sources.replace('\n', "")),
+        assistant("e", "d", "m1", TEXT),
+        record("attachment", "f", "e", queued),
+        said("g", "f", r#""<bash-input>make</bash-input>""#),
+    ]));
+    assert!(scene.run(["ls"]).ok().text().contains("\t/tide-check today\t"));
+    for (words, is_whole) in [
+        ("lint", true),
+        ("noon", true),
+        ("waxing", true),
+        ("lighthouse", true),
+        ("clock.rs", true),
+        ("bash-input", false),
+    ] {
+        let hits = scene.run(["search", words]).text().lines().count();
+        assert_eq!(hits, usize::from(is_whole), "{words}");
+    }
+    let context = scene.run(["context", "session"]).ok().text();
+    let markdown = scene.run(["export", "session", "--as", "md"]).ok().text();
+    let page = scene.run(["export", "session", "--as", "html"]).ok().text();
+    for text in [&context, &markdown, &page] {
+        for shown in ["/clear", "total 0", "/tide-check today", "! make", "hologram"] {
+            assert!(text.contains(shown), "{shown}: {text}");
+        }
+        for tag in ["command-name", "bash-input", "bash-stdout"] {
+            assert!(!text.contains(tag), "{tag}: {text}");
+        }
+    }
+    assert!(scene.run(["tree", "session", "--full"]).ok().text().contains("user \"Lint it too\""));
+    assert!(markdown.contains("Lint it too"));
+    for text in [&markdown, &page] {
+        for shown in ["tides.txt", "high at noon", "waxing crescent", "a lighthouse"] {
+            assert!(text.contains(shown), "{shown}: {text}");
+        }
+    }
+    assert!(page.contains(r#"class="entry user" id="e5""#));
+}
+
+#[test]
+fn a_session_is_in_the_folder_that_it_was_moved_to() {
+    let cwd = r#""cwd":"/work/old","message":{"role":"user","content":"Hi"}"#;
+    let moved = r#"{"type":"relocated","sessionId":"session","relocatedCwd":"/work/new"}"#;
+    let scene = Scene::of_session(&file([record("user", "a", "", cwd), moved.to_owned()]));
+    assert_eq!(scene.run(["ls", "--json"]).ok().json()["cwd"], "/work/new");
+    assert_eq!(scene.run(["ls", "--cwd", "/work/new"]).ok().text().lines().count(), 1);
+}

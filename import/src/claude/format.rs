@@ -16,7 +16,7 @@ use crate::claude::usage;
 use crate::claude::uuid_key;
 use crate::effect::PointerKind;
 use crate::family::Family;
-use crate::file_name::{FileName, shorten};
+use crate::file_name::FileName;
 use crate::format::{ForkRule, Format, RecoveryRule};
 use crate::kind::{EntryKind, MessageRole};
 use crate::leaf::{Decided, SessionLines};
@@ -151,8 +151,7 @@ impl Format for ClaudeCode {
     fn file_path(name: &FileName<'_>) -> PathBuf {
         let folder = project_folder_name(name.cwd.unwrap_or_default());
         // A session that states no working directory has no project: its folder is that of the root.
-        let folder = if folder.is_empty() { ROOT_PROJECT } else { shorten(&folder) };
-        let folder = PathBuf::from(folder);
+        let folder = PathBuf::from(if folder.is_empty() { ROOT_PROJECT } else { &folder });
         match name.agent_of {
             Some(session) => {
                 let session = FileName { id: session, ..*name }.plain_id();
@@ -223,6 +222,7 @@ fn gathered(gathered: &crate::leaf::LeafFacts<'_>) -> LeafFacts {
                 facts.boundaries.push(Boundary {
                     place,
                     logical_parent: pointer.target.map(<[u8]>::to_vec),
+                    keeps_messages: pointer.keeps_messages,
                     message_before: pointer.message_before,
                 });
                 continue;

@@ -53,6 +53,74 @@ codes! {
         AgentName = 15 "agent-name",
         /// A pull request that belongs to the session.
         PrLink = 16 "pr-link",
+        /// The model ended the session.
+        EndedByModel = 21 "ended-by-model",
+        /// The session that goes on with the conversation.
+        ContinuedIn = 22 "continued-in",
+        /// A tag by the user.
+        Tag = 23 "tag",
+        /// The folder that the session was moved to.
+        Relocated = 24 "relocated",
+        /// A color of the agent.
+        AgentColor = 25 "agent-color",
+        /// The agent that the session was started as.
+        AgentSetting = 26 "agent-setting",
+        /// A page that the session has published.
+        FrameLink = 27 "frame-link",
+        /// What is watched for comments.
+        ArtifactCommentMonitor = 28 "artifact-comment-monitor",
+        /// Comments that were seen.
+        ArtifactAutoreactLedger = 29 "artifact-autoreact-ledger",
+        /// The session's counterpart on another machine.
+        BridgeSession = 30 "bridge-session",
+        /// The history is not to be sent to the account.
+        HistorySuppression = 31 "history-suppression",
+        /// Which parts of files the model wrote.
+        AttributionSnapshot = 32 "attribution-snapshot",
+        /// Where the session's tools run.
+        IsolationLatch = 33 "isolation-latch",
+        /// The account.
+        SessionOwner = 34 "session-owner",
+        /// A folder of extensions.
+        DevMods = 35 "dev-mods",
+        /// Whether memories are kept.
+        MemoryMode = 36 "memory-mode",
+        /// A setting of the program's own.
+        AtisLatch = 37 "atis-latch",
+        /// The tools called so far.
+        ToolsUsed = 38 "tools-used",
+        /// Where data came from.
+        DataFlowRecords = 39 "data-flow-records",
+        /// A gap in those records.
+        DataFlowIncomplete = 40 "data-flow-incomplete",
+        /// The sessions that this one was made from.
+        DerivedFrom = 41 "derived-from",
+        /// The work tree.
+        WorktreeState = 42 "worktree-state",
+        /// What the program's counter of costs shows.
+        CostState = 43 "cost-state",
+        /// Shorter results of tools.
+        ContentReplacement = 44 "content-replacement",
+        /// The parts of a request, by their hashes.
+        ApiRequestShape = 45 "api-request-shape",
+        /// A part of requests.
+        ApiRequestBlob = 46 "api-request-blob",
+        /// A request.
+        ApiRequest = 47 "api-request",
+        /// A request after a resume.
+        ApiRequestResumed = 48 "api-request-resumed",
+        /// The conversation that an agent began with.
+        ForkContextRef = 49 "fork-context-ref",
+        /// A session that watches this one.
+        ObserverRef = 50 "observer-ref",
+        /// A mark by which a resume need not read the whole file.
+        ResumeHeadVouch = 51 "resume-head-vouch",
+        /// A record of the program around.
+        HostRow = 52 "host-row",
+        /// A mode of the program.
+        ReplMode = 53 "repl-mode",
+        /// The organization.
+        HybridOrganization = 54 "hybrid-organization",
         /// An object of any other type, or of none.
         Unknown = 17 "<unknown>",
         /// A line of white space.
@@ -106,7 +174,7 @@ mod tests {
             let named = RecordKind::of_type(Some(kind.name().as_bytes()));
             assert_eq!(named, if own { RecordKind::Unknown } else { kind });
         }
-        assert_eq!(RecordKind::ALL.len(), 21);
+        assert_eq!(RecordKind::ALL.len(), 55);
         assert_eq!(RecordKind::of(Shape::Scalar, Some(b"user")), RecordKind::Scalar);
         assert_eq!(RecordKind::of_type(None), RecordKind::Unknown);
     }

@@ -106,6 +106,8 @@ pub struct Boundary {
     pub place: u64,
     /// Its `logicalParentUuid`, as WTF-8.
     pub logical_parent: Option<Vec<u8>>,
+    /// Whether it keeps messages; see [`Record::keeps_messages`](crate::claude::Record::keeps_messages).
+    pub keeps_messages: bool,
     /// The last message before it that is on no sidechain.
     pub message_before: Option<u64>,
 }
@@ -155,7 +157,8 @@ impl LeafFacts {
 /// 3. Else the last `last-prompt` does that stands behind the last compact boundary, unless the last entry of the
 ///    conversation hangs below the one that it names, or below another part of the same message; then that last entry is
 ///    the leaf. One with `"explicit":true` names the leaf whatever hangs below, until an entry stands behind it; with null
-///    for its `leafUuid` the conversation begins anew (observed).
+///    for its `leafUuid` the conversation begins anew. Where the last compaction keeps messages, only such a one counts
+///    (observed).
 /// 4. Else it is the last such entry of the file that is a message, or has one above it by `parentUuid`. In a file without
 ///    any `last-prompt` the newest entry below it takes its place if another entry of the file is newer than it. If the
 ///    last entry is one of the program's own notes and has no message above it, the newest message of the file takes its
@@ -262,6 +265,7 @@ impl LeafFinder {
             self.facts.boundaries.push(Boundary {
                 place,
                 logical_parent: node.logical_parent.as_deref().map(<[u8]>::to_vec),
+                keeps_messages: node.keeps_messages,
                 message_before: self.facts.last_message,
             });
         }

@@ -51,6 +51,7 @@ macro_rules! members {
 members! {
     subtype b"subtype"
     uuid b"uuid"
+    sent_as_uuid b"sentAsUuid"
     parent_uuid b"parentUuid"
     logical_parent_uuid b"logicalParentUuid"
     session_id b"sessionId"
@@ -73,6 +74,7 @@ members! {
     parent_tool_use_id b"parentToolUseID"
     request_id b"requestId"
     cost_usd b"costUSD"
+    relocated_cwd b"relocatedCwd"
 }
 
 /// What a message's `content` is made of.

@@ -39,6 +39,7 @@
 //! - [`Draft`]: a record to be appended.
 
 mod agent;
+mod commands;
 mod context;
 mod detect;
 mod draft;
@@ -47,6 +48,7 @@ mod forks;
 mod format;
 mod kind;
 mod leaf;
+pub(crate) mod markup;
 mod members;
 mod messages;
 mod node;

@@ -32,10 +32,12 @@ pub struct Node<'a> {
     pub message_id: Option<Cow<'a, [u8]>>,
     /// `isSidechain`.
     pub is_sidechain: bool,
-    /// See [`Record::is_prompt`].
+    /// Whether it is a prompt ([`Record::is_prompt`]), or one that waited in an attachment while the model worked.
     pub is_prompt: bool,
     /// See [`Record::is_compact_boundary`].
     pub is_compact_boundary: bool,
+    /// See [`Record::keeps_messages`].
+    pub keeps_messages: bool,
     /// `timestamp`, in milliseconds since 1970.
     pub time_ms: Option<i64>,
 }
@@ -54,8 +56,9 @@ impl<'a> Node<'a> {
             is_explicit: record.is_explicit(),
             message_id: record.message_id(),
             is_sidechain: record.is_sidechain(),
-            is_prompt: record.is_prompt(),
+            is_prompt: record.is_prompt() || record.queued_prompt().is_some(),
             is_compact_boundary: record.is_compact_boundary(),
+            keeps_messages: record.keeps_messages(),
             time_ms: record.timestamp_ms(),
         }
     }
@@ -90,6 +93,7 @@ impl<'a> Node<'a> {
             is_sidechain: recovered.is_sidechain,
             is_prompt: false,
             is_compact_boundary: false,
+            keeps_messages: false,
             time_ms: recovered.time_ms(),
         }
     }

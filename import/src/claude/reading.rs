@@ -9,10 +9,9 @@ use crate::claude::node::Node;
 use crate::claude::record::{Parent, Record};
 use crate::claude::scanner::Scanner;
 use crate::claude::usage::usage;
-use crate::effect::{EXPLICIT, Effect, PointerKind, beginning};
+use crate::effect::{EXPLICIT, Effect, KEEPS_MESSAGES, PointerKind, beginning};
 use crate::kind::{EntryKind, MessageRole};
 use crate::line::{LineFacts, LineScanner, ParentLink, RecoveredLine};
-use crate::pi_omp::message_text;
 use crate::recover::Recovered;
 use crate::scan::{Payload, Shape};
 use crate::usage::UsageReport;
@@ -47,10 +46,11 @@ impl<'a> LineFacts<'a> for Record<'a> {
         kind_of(Self::kind(self), self.is_entry())
     }
 
-    /// The user's are prompts alone.
+    /// The user's are prompts alone, queued ones too.
     fn role(&self, kind: EntryKind) -> MessageRole {
         if kind != EntryKind::Message {
-            return MessageRole::None;
+            let is_prompt = kind == EntryKind::Unknown && self.queued_prompt().is_some();
+            return if is_prompt { MessageRole::User } else { MessageRole::None };
         }
         match Self::kind(self) {
             RecordKind::Assistant => MessageRole::Assistant,
@@ -111,7 +111,7 @@ impl<'a> LineFacts<'a> for Record<'a> {
     }
 
     fn message_text(&self) -> Option<String> {
-        message_text(self.scan())
+        Self::message_text(self)
     }
 
     fn usage(&self, _: EntryKind, _: MessageRole) -> Option<UsageReport> {
@@ -121,10 +121,14 @@ impl<'a> LineFacts<'a> for Record<'a> {
     fn effect(&self, _: EntryKind, _: MessageRole) -> Option<Effect> {
         if self.is_compact_boundary() {
             let target = self.logical_parent().map(Cow::into_owned);
-            return Some(Effect::Pointer { kind: PointerKind::Boundary, target, text: None });
+            let text = self.keeps_messages().then(|| KEEPS_MESSAGES.to_owned());
+            return Some(Effect::Pointer { kind: PointerKind::Boundary, target, text });
         }
         match Self::kind(self) {
-            RecordKind::User => Effect::prompt(&self.prompt_text()?),
+            RecordKind::User | RecordKind::Attachment => Effect::prompt(&self.prompt_text()?),
+            RecordKind::Relocated => {
+                self.relocated_cwd().map(|cwd| Effect::Moved(cwd.into_owned()))
+            }
             RecordKind::CustomTitle => title(self.custom_title(), CUSTOM_TITLE),
             RecordKind::AiTitle => title(self.ai_title(), AI_TITLE),
             kind => {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::claude::kind::RecordKind;
+use crate::claude::markup;
 use crate::claude::members::{Content, Members, MembersVisitor};
 use crate::scan::{Raw, Scan, Shape};
 use crate::time::parse_timestamp;
@@ -27,6 +28,15 @@ pub enum Parent<'a> {
     Unusable,
 }
 
+/// The messages that a compaction kept, and the record behind which they stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Preserved<'a> {
+    /// Those with these uuids.
+    Messages { anchor: Option<Raw<'a>>, uuids: Raw<'a> },
+    /// Those from one up to another above it.
+    Segment { anchor: Option<Raw<'a>>, head: Cow<'a, [u8]>, tail: Cow<'a, [u8]> },
+}
+
 /// The facts of a line of a Claude Code session, made by [`Scanner::scan`](crate::claude::Scanner::scan).
 ///
 /// Facts are read from the line's text when they are asked for, and copied only where they have escapes. Uuids are
@@ -41,6 +51,20 @@ pub struct Record<'a> {
 
 fn text(raw: Option<Raw<'_>>) -> Option<Cow<'_, str>> {
     raw.and_then(Raw::to_string_lossy)
+}
+
+/// The texts of a content: itself if it is a string, else its text blocks.
+fn texts<'a>(content: Option<Raw<'a>>) -> impl Iterator<Item = Cow<'a, str>> {
+    let own = text(content);
+    let is_text = |block: &Raw<'_>| block.member("type").is_some_and(|name| name.is_text("text"));
+    let blocks = content.into_iter().flat_map(Raw::elements).filter(is_text);
+    own.into_iter().chain(blocks.filter_map(|block| text(block.member("text"))))
+}
+
+/// Texts with a space between them; `None` if there is nothing to read.
+fn joined(texts: impl Iterator<Item = String>) -> Option<String> {
+    let texts: Vec<String> = texts.collect();
+    Some(texts.join(" ")).filter(|joined| !joined.is_empty())
 }
 
 fn id(raw: Option<Raw<'_>>) -> Option<Cow<'_, [u8]>> {
@@ -78,10 +102,18 @@ impl<'a> Record<'a> {
         text(self.members.subtype)
     }
 
-    /// `uuid`: its name in the tree.
+    /// `uuid`: its name in the tree. A `user` record that was stored again has the name under which it was sent,
+    /// `sentAsUuid` (observed).
     #[must_use]
     pub fn uuid(&self) -> Option<Cow<'a, [u8]>> {
-        id(self.members.uuid)
+        let sent_as = id(self.members.sent_as_uuid).filter(|uuid| !uuid.is_empty());
+        let sent_as = sent_as.filter(|_| self.kind() == RecordKind::User);
+        sent_as.or_else(|| id(self.members.uuid))
+    }
+
+    /// `relocatedCwd`, of a `relocated`: the folder that the session was moved to.
+    pub(super) fn relocated_cwd(&self) -> Option<Cow<'a, str>> {
+        text(self.members.relocated_cwd).filter(|cwd| !cwd.is_empty())
     }
 
     /// `parentUuid`.
@@ -180,6 +212,25 @@ impl<'a> Record<'a> {
     /// `compactMetadata`, of a compact boundary.
     pub(super) fn compact_metadata(&self) -> Option<Raw<'a>> {
         self.members.compact_metadata
+    }
+
+    /// Of a compact boundary, what it kept of the messages above it, word by word: `preservedMessages`, or else
+    /// `preservedSegment` (observed).
+    pub(super) fn preserved(&self) -> Option<Preserved<'a>> {
+        let [list, segment] =
+            self.compact_metadata()?.members(["preservedMessages", "preservedSegment"]);
+        if let Some(list) = list.filter(|list| list.is_truthy()) {
+            let [anchor, uuids] = list.members(["anchorUuid", "uuids"]);
+            return Some(Preserved::Messages { anchor, uuids: uuids? });
+        }
+        let [anchor, head, tail] = segment?.members(["anchorUuid", "headUuid", "tailUuid"]);
+        Some(Preserved::Segment { anchor, head: id(head)?, tail: id(tail)? })
+    }
+
+    /// Whether it is a compact boundary that kept messages above it word by word.
+    #[must_use]
+    pub fn keeps_messages(&self) -> bool {
+        self.is_compact_boundary() && self.preserved().is_some()
     }
 
     /// Whether it is an `attachment` of which the model may be told: any but the success of a hook (observed).
@@ -306,7 +357,7 @@ impl<'a> Record<'a> {
 
     /// Whether it is a command of the user's that the program ran itself, or what that printed: a `system` record of subtype
     /// `local_command` (observed).
-    pub(super) fn is_local_command(&self) -> bool {
+    pub(crate) fn is_local_command(&self) -> bool {
         self.members.subtype.is_some_and(|subtype| subtype.is_text(LOCAL_COMMAND))
             && self.kind() == RecordKind::System
     }
@@ -321,11 +372,39 @@ impl<'a> Record<'a> {
             && !self.is_compact_summary()
     }
 
-    /// The text of a prompt: its content where that is a string, else its text blocks with a space between them, as for
-    /// pi's and omp's messages. `None` if it is no prompt or has no text.
+    /// The text by which a prompt is called: its content where that is a string, else its text blocks with a space between
+    /// them, without what the program or an editor added to them. A command is `/name arguments`, a line for the shell
+    /// `! line`. `None` if it is no prompt, queued or not, or has no such text, as a command that is built in.
     #[must_use]
     pub fn prompt_text(&self) -> Option<String> {
-        if self.is_prompt() { crate::pi_omp::message_text(&self.scan) } else { None }
+        let prompt = || self.scan.members.message_content.filter(|_| self.is_prompt());
+        let content = self.queued_prompt().or_else(prompt);
+        joined(texts(content).filter_map(|text| markup::title(&text)))
+    }
+
+    /// What the user or the model says, as a reader sees it; of blocks the texts, with a space between them.
+    pub(super) fn message_text(&self) -> Option<String> {
+        if self.kind() == RecordKind::Assistant {
+            return joined(texts(self.scan.members.message_content).map(Cow::into_owned));
+        }
+        let content = self.queued_prompt().or(self.scan.members.message_content);
+        joined(texts(content).map(|text| {
+            let pieces = markup::pieces(&text);
+            pieces.iter().map(markup::Piece::shown).collect::<Vec<_>>().join("\n")
+        }))
+    }
+
+    /// What the user said while the model worked: the `prompt` of an attachment `queued_command` with the `commandMode`
+    /// `prompt` (observed).
+    pub(crate) fn queued_prompt(&self) -> Option<Raw<'a>> {
+        if self.kind() != RecordKind::Attachment {
+            return None;
+        }
+        let [kind, mode, prompt, is_meta] =
+            self.members.attachment?.members(["type", "commandMode", "prompt", "isMeta"]);
+        let is_queued = kind.is_some_and(|kind| kind.is_text("queued_command"))
+            && mode.is_some_and(|mode| mode.is_text("prompt"));
+        prompt.filter(|_| is_queued && !is_set(is_meta))
     }
 
     /// The scan it was read from: its shape, and the members that pi's and omp's records have as well.

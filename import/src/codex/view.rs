@@ -8,7 +8,7 @@ use crate::codex::kind::RecordKind;
 use crate::codex::record::Record;
 use crate::codex::scanner::Scanner;
 use crate::scan::Raw;
-use crate::view::{Part, Role, View};
+use crate::view::{Part, Role, View, block};
 
 /// What a line of a rollout says. `line` is its text, with or without terminator, as [`crate::text::decode`] returns
 /// it.
@@ -110,7 +110,7 @@ fn read_item(record: &Record<'_>, payload: Raw<'_>, view: &mut View) {
             view.parts.push(Part::Image { mime_type: None, base64_length });
         }
         "tool_search_output" | "compaction" | "compaction_summary" | "context_compaction" => {
-            view.parts.push(Part::Other { type_name: name.into_owned() });
+            view.parts.push(Part::named(name));
         }
         _ => {}
     }
@@ -139,7 +139,7 @@ fn read_blocks(content: Option<Raw<'_>>, parts: &mut Vec<Part>) {
         match &*name {
             "input_text" | "output_text" => push_text(text_of, parts),
             "input_image" => parts.push(image(url)),
-            _ => parts.push(Part::Other { type_name: name.into_owned() }),
+            _ => parts.push(block::other(block, name.into_owned())),
         }
     }
 }
@@ -170,7 +170,7 @@ fn read_thought(payload: Raw<'_>, parts: &mut Vec<Part>) {
             return;
         }
     }
-    parts.push(Part::Other { type_name: "reasoning".to_owned() });
+    parts.push(Part::named("reasoning"));
 }
 
 /// A tool's output: its texts joined by line breaks, followed by its other parts. Whether the tool failed is only said by the

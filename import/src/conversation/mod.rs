@@ -122,6 +122,9 @@ pub trait Conversation {
         self.find(id)
     }
 
+    /// The last compaction at or ahead of a place.
+    fn last_compaction(&self, place: u64) -> Result<Option<u64>, Self::Error>;
+
     /// The node of an entry.
     fn node(&self, entry: u64) -> Result<Node, Self::Error>;
 

@@ -2,10 +2,14 @@
 
 use std::borrow::Cow;
 
+use crate::claude::markup::{self, Piece};
 use crate::claude::{Content, Record, RecordKind, Scanner};
 use crate::scan::Raw;
 use crate::view::content::{self, push_text, string};
-use crate::view::{Role, View};
+use crate::view::{Part, Role, View};
+
+/// The name of a prompt that waited while the model worked.
+const QUEUED: &str = "queued_command";
 
 /// What a line of a Claude Code session says. `line` is its text, with or without terminator, as
 /// [`crate::text::decode`] returns it. For the records in a malformed line use [`recover`](crate::recover::recover()).
@@ -37,12 +41,41 @@ pub fn claude(line: &str) -> View {
         is_hidden: record.is_meta(),
         ..View::default()
     };
-    if kind.is_message() {
+    if let Some(prompt) = record.queued_prompt() {
+        content::read(Some(prompt), &mut view.parts);
+        view.type_name = Some(QUEUED.to_owned());
+    } else if kind.is_message() {
         content::read(record.scan().members.message_content, &mut view.parts);
     } else {
         read_other(&record, line, &mut view);
     }
+    if view.role == Role::User || record.is_local_command() {
+        view.parts = view.parts.into_iter().flat_map(without_tags).collect();
+    }
     view
+}
+
+/// The parts of what a text says by its tags; any other part stays.
+fn without_tags(part: Part) -> Vec<Part> {
+    match part {
+        Part::Text(text) if text.contains('<') => {
+            let pieces = markup::pieces(&text);
+            pieces.iter().filter_map(part_of).collect()
+        }
+        other => vec![other],
+    }
+}
+
+fn part_of(piece: &Piece<'_>) -> Option<Part> {
+    let text = piece.shown();
+    Some(match piece {
+        Piece::Output(_) => Part::ToolResult { call_id: None, name: None, is_error: false, text },
+        Piece::Added { text: "", .. } => return None,
+        Piece::Added { name, .. } => {
+            Part::Other { type_name: (*name).to_owned(), title: None, text }
+        }
+        Piece::Text(_) | Piece::Command { .. } | Piece::Shell(_) => Part::Text(text),
+    })
 }
 
 fn role(record: &Record<'_>) -> Role {
@@ -50,6 +83,7 @@ fn role(record: &Record<'_>) -> Role {
         RecordKind::User if record.is_compact_summary() => Role::Summary,
         RecordKind::User if record.content() == Content::ToolResults => Role::Tool,
         RecordKind::User => Role::User,
+        RecordKind::Attachment if record.queued_prompt().is_some() => Role::User,
         RecordKind::Assistant => Role::Assistant,
         RecordKind::System => Role::System,
         RecordKind::Summary => Role::Summary,
@@ -86,10 +120,7 @@ fn read_other(record: &Record<'_>, line: &str, view: &mut View) {
                 view.type_name = Some(subtype.into_owned());
             }
         }
-        RecordKind::QueueOperation | RecordKind::Unknown => {
-            content::read(member("content").or(members.message_content), parts);
-        }
-        _ => {}
+        _ => content::read(member("content").or(members.message_content), parts),
     }
 }
 

@@ -4,7 +4,7 @@
 //! the names of its members, and no member means something else in another family.
 
 use crate::scan::{Raw, is_reference};
-use crate::view::Part;
+use crate::view::{Part, block};
 
 /// A string's value; `None` for anything else.
 pub(super) fn string(raw: Option<Raw<'_>>) -> Option<String> {
@@ -112,21 +112,37 @@ fn read_block(block: Raw<'_>, place: Place, parts: &mut Vec<Part>) {
         return;
     };
     match &*type_name {
-        "text" => push_text(block.member("text"), parts),
+        "text" => {
+            push_text(block.member("text"), parts);
+            parts.extend(block::citations(block));
+        }
         "thinking" => push_thinking(block.member("thinking"), parts),
         "toolCall" => push_call(id, name, block.member("arguments"), parts),
         "tool_use" | "server_tool_use" | "mcp_tool_use" => {
             push_call(id, name, block.member("input"), parts);
         }
-        "tool_result" if place == Place::InMessage => {
+        "tool_result" | "mcp_tool_result" if place == Place::InMessage => {
             let [call_id, is_error, content] =
                 block.members(["tool_use_id", "is_error", "content"]);
             let answer = Answer { call_id, name: None, is_error: is_true(is_error) };
             push_result(answer, content, parts);
         }
         "image" => parts.push(image(block)),
-        _ => parts.push(Part::Other { type_name: type_name.into_owned() }),
+        name if name.ends_with("_tool_result") => push_server_result(block, parts),
+        _ => parts.push(block::other(block, type_name.into_owned())),
     }
+}
+
+/// Adds the result of a tool that the API ran itself.
+fn push_server_result(block: Raw<'_>, parts: &mut Vec<Part>) {
+    let [call_id, is_error, content] = block.members(["tool_use_id", "is_error", "content"]);
+    let kind = content.and_then(|content| content.member("type")).and_then(Raw::to_string_lossy);
+    parts.push(Part::ToolResult {
+        call_id: string(call_id),
+        name: None,
+        is_error: is_true(is_error) || kind.is_some_and(|kind| kind.ends_with("_error")),
+        text: content.map_or_else(String::new, |content| block::text_of(content, &[])),
+    });
 }
 
 /// An image block: pi and omp have `mimeType` and `data` in it, Claude Code has `media_type` and `data` in its

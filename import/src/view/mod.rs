@@ -29,7 +29,7 @@
 //!
 //! | role | pi and omp | Claude Code | Opal |
 //! | --- | --- | --- | --- |
-//! | [`Role::User`] | message `user` | `user` | `user` |
+//! | [`Role::User`] | message `user` | `user`, and `attachment` with a queued prompt | `user` |
 //! | [`Role::Assistant`] | message `assistant` | `assistant` | `assistant`, `tool_call` |
 //! | [`Role::Tool`] | message `toolResult` | `user` that has only `tool_result` blocks | `tool_result` |
 //! | [`Role::System`] | `session_init`; message `developer`, `system` | `system` | |
@@ -43,6 +43,7 @@
 //! The last of repeated members counts. A value of an unexpected JSON type counts as missing. The time and memory of a
 //! view are linear in the line's length, whatever its nesting; of an image it has only the length.
 
+pub(crate) mod block;
 mod claude;
 mod content;
 mod opal;

@@ -37,20 +37,30 @@ pub enum Part {
         /// The length of its base64 text in the line, in bytes; 0 if the line only says where it is kept.
         base64_length: usize,
     },
-    /// A block that is none of these.
+    /// A block that is none of these, or what was added to a text of the user's (Claude Code, `ide_selection` and the like).
     Other {
-        /// Its `type`.
+        /// Its `type`, or the name of its tag.
         type_name: String,
+        /// Its title.
+        title: Option<String>,
+        /// The text in it, without base64; empty if there is none.
+        text: String,
     },
 }
 
 impl Part {
+    /// A part of which only the name is shown.
+    pub(crate) fn named(type_name: impl Into<String>) -> Self {
+        Self::Other { type_name: type_name.into(), title: None, text: String::new() }
+    }
+
     /// The texts of the part that describe it, in order. A call's are its name and arguments.
     pub(super) fn texts(&self) -> [&str; 2] {
         match self {
             Self::Text(text) | Self::Thinking(text) | Self::ToolResult { text, .. } => [text, ""],
             Self::ToolCall { name, arguments, .. } => [name, arguments],
-            Self::Image { .. } | Self::Other { .. } => ["", ""],
+            Self::Other { title, text, .. } => [title.as_deref().unwrap_or_default(), text],
+            Self::Image { .. } => ["", ""],
         }
     }
 }

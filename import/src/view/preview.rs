@@ -5,11 +5,12 @@ use crate::view::Part;
 
 /// The beginning of the parts' text, at most `most` characters; see [`crate::view::View::preview`].
 pub(super) fn of(parts: &[Part], most: usize) -> String {
-    let kinds: [fn(&Part) -> bool; 4] = [
+    let kinds: [fn(&Part) -> bool; 5] = [
         |part| matches!(part, Part::Text(_)),
         |part| matches!(part, Part::ToolResult { .. }),
         |part| matches!(part, Part::ToolCall { .. }),
         |part| matches!(part, Part::Thinking(_)),
+        |part| matches!(part, Part::Other { .. }),
     ];
     let lines = kinds.into_iter().map(|is_of_kind| {
         let texts = parts.iter().filter(|part| is_of_kind(part)).flat_map(Part::texts);
@@ -54,9 +55,13 @@ mod tests {
             is_error: false,
             text: "one\ntwo".to_owned(),
         };
-        let other = Part::Other { type_name: "document".to_owned() };
+        let other = Part::Other {
+            type_name: "document".to_owned(),
+            title: Some("t.pdf".to_owned()),
+            text: "read".to_owned(),
+        };
         let mut parts = vec![other, thinking, call, result, text];
-        for expected in ["said", "one two", r#"read {"path": "a"}"#, "thought", ""] {
+        for expected in ["said", "one two", r#"read {"path": "a"}"#, "thought", "t.pdf read", ""] {
             assert_eq!(of(&parts, 40), expected);
             parts.pop();
         }

@@ -1,6 +1,6 @@
 //! Small sessions, one for each rule of the context.
 //!
-//! `cases.jsonl` has one on each line: its name and its records, each as `["user", uuid, parent, content, more]`,
+//! `cases.jsonl` has one on each line, and `kept.jsonl` those of messages that a compaction keeps: its name and its records, each as `["user", uuid, parent, content, more]`,
 //! `["assistant", uuid, parent, message id, content, more]`, `["record", uuid, parent, members]`, or a line as it stands.
 //! Of the blocks, `{"t"}` is a text, `{"h"}` a thought, `{"c"}` a call and `{"r"}` its result.
 
@@ -16,7 +16,8 @@ pub(crate) struct Case {
 
 /// All of them.
 pub(crate) fn all() -> Vec<Case> {
-    include_str!("cases.jsonl").lines().map(case).collect()
+    let files = [include_str!("cases.jsonl"), include_str!("kept.jsonl")];
+    files.iter().flat_map(|file| file.lines()).map(case).collect()
 }
 
 /// The one with a name.

@@ -97,6 +97,15 @@ impl Conversation for InMemory<'_> {
         Ok(self.place_of(id))
     }
 
+    fn last_compaction(&self, place: u64) -> Result<Option<u64>, Infallible> {
+        let is_compaction = |&place: &u64| {
+            let entry = self.entries.get(usize::try_from(place).unwrap()).and_then(Option::as_ref);
+            entry.is_some_and(|entry| entry.kind == Some(EntryKind::Compaction))
+        };
+        let end = place.saturating_add(1).min(self.entries.len() as u64);
+        Ok((0..end).rev().find(is_compaction))
+    }
+
     fn node(&self, entry: u64) -> Result<Node, Infallible> {
         let Entry { kind, role, is_sidechain, time_ms, .. } = *self.entry(entry);
         Ok(Node {

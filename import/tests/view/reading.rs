@@ -48,7 +48,7 @@ fn block(block: &Value) -> Vec<Part> {
                 base64_length: if data.is_string() { data.to_string().len() - 2 } else { 0 },
             }]
         }
-        other => vec![Part::Other { type_name: other.to_owned() }],
+        other => vec![named(other)],
     }
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn result(id: &Value, name: &Value, is_error: &Value, content: &Value
     let blocks = content.as_array().map_or(std::slice::from_ref(content), Vec::as_slice);
     for inner in blocks {
         if inner["type"] == "tool_result" {
-            rest.push(Part::Other { type_name: "tool_result".to_owned() });
+            rest.push(named("tool_result"));
             continue;
         }
         let of_string = content.is_array() || inner.is_string();
@@ -89,7 +89,12 @@ pub(crate) fn result(id: &Value, name: &Value, is_error: &Value, content: &Value
     parts
 }
 
-/// The parts with the arguments of calls as serde_json writes them.
+/// A block that has no part of its own.
+fn named(type_name: &str) -> Part {
+    Part::Other { type_name: type_name.to_owned(), title: None, text: String::new() }
+}
+
+/// The parts with the arguments of calls as serde_json writes them, and other blocks by their names alone.
 pub(crate) fn rewritten(parts: Vec<Part>) -> Vec<Part> {
     let rewrite = |part| match part {
         Part::ToolCall { id, name, arguments } if !arguments.is_empty() => Part::ToolCall {
@@ -97,6 +102,7 @@ pub(crate) fn rewritten(parts: Vec<Part>) -> Vec<Part> {
             name,
             arguments: serde_json::from_str::<Value>(&arguments).unwrap().to_string(),
         },
+        Part::Other { type_name, .. } => named(&type_name),
         other => other,
     };
     parts.into_iter().map(rewrite).collect()

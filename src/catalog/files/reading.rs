@@ -116,6 +116,7 @@ impl Gathered {
         match read.read.effect() {
             Some(Effect::Title { title, rank }) => facts::set_title(record, title, rank),
             Some(Effect::Prompt(prompt)) => drop(record.first_prompt.get_or_insert(prompt)),
+            Some(Effect::Moved(cwd)) => record.cwd = Some(cwd),
             Some(Effect::Pointer { kind: PointerKind::Summary, target, text }) => {
                 let is_behind = record.entries > 0;
                 self.summaries.add(target.unwrap_or_default(), text, is_behind);

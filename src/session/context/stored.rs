@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::store::chunk::{Hole, HoleKind};
 use crate::store::node::{Node as StoredNode, Parent};
 use crate::store::ordinal::Ordinal;
+use crate::store::pointer_record::PointerKind;
 use crate::store::settings_record::SettingsRecord;
 
 /// A session's index and lines.
@@ -123,6 +124,18 @@ impl Conversation for Stored<'_> {
             return Ok(Some(entry));
         }
         self.find(id)
+    }
+
+    /// Claude Code's compactions, which all have a pointer.
+    fn last_compaction(&self, place: u64) -> Result<Option<u64>> {
+        let mut found = None;
+        self.view.rows().pointers_backwards(|ordinal, pointer| {
+            if pointer.kind == PointerKind::Boundary && ordinal.raw() <= place {
+                found = Some(ordinal.raw());
+            }
+            Ok(found.is_none())
+        })?;
+        Ok(found)
     }
 
     fn node(&self, entry: u64) -> Result<Node> {

@@ -1,7 +1,7 @@
 //! Which entry of an imported session is its leaf, by the rule of its family.
 
 use leafline_import::leaf::{LeafFacts, LeafHint, LineNode, Pointer, SessionLines};
-use leafline_import::{EXPLICIT, EntryKind, Family, MessageRole};
+use leafline_import::{EXPLICIT, EntryKind, Family, KEEPS_MESSAGES, MessageRole};
 
 use super::super::view::View;
 use super::nodes::Ancestor;
@@ -124,6 +124,8 @@ fn named(pointers: &[(Ordinal, PointerRecord)]) -> Vec<Pointer<'_>> {
         target: pointer.target.as_deref(),
         is_explicit: pointer.kind == PointerKind::LastPrompt
             && pointer.text.as_deref() == Some(EXPLICIT),
+        keeps_messages: pointer.kind == PointerKind::Boundary
+            && pointer.text.as_deref() == Some(KEEPS_MESSAGES),
         message_before: pointer.message_before.map(Ordinal::raw),
     });
     named.collect()

@@ -3,17 +3,16 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::claude::kind::RecordKind;
 use crate::claude::path::{Extent, above};
 use crate::claude::{ClaudeCode, Scanner};
 use crate::conversation::{Above, Conversation, History, HistoryScope, Images, PathEnd, PathRuns};
-use crate::scan::Raw;
 use crate::{EntryKind, text};
 
 use super::InConversation;
+use super::kept::Kept;
 use super::near::{lines, near};
 
 /// How much earlier than an entry the one may be that it is hung on where its parent is missing, in milliseconds (observed).
@@ -23,24 +22,28 @@ const GAP_MS: i64 = 5000;
 ///
 /// Where the parent of an entry is not in the session, the path goes on at the last entry by time that is not later,
 /// if it is no more than five seconds earlier (observed); of several with one time at the first. It is on a sidechain
-/// where the other one is. What tools report while they run is passed over (observed): it is never that entry, and where it is the
+/// where the other one is. What a compaction keeps stands where [`Kept`] says. What tools report while they run is passed over (observed): it is never that entry, and where it is the
 /// orphan, the time is that of what hangs on it.
 pub(super) fn chain<C: Conversation>(
     conversation: &mut C,
     leaf: u64,
     scope: HistoryScope,
+    kept: Option<&Kept>,
 ) -> Result<History, C::Error> {
     let extent = ClaudeCode::extent(scope);
+    let mut lines = lines(conversation)?;
+    lines.start = kept.map_or(0, Kept::boundary);
     let mut met = PathRuns::default();
     let mut parts = Vec::new();
-    let mut from = leaf;
+    let mut from = kept.map_or(leaf, |kept| kept.leaf(leaf));
     loop {
         let is_first = parts.is_empty();
         let seen = RefCell::new(std::mem::take(&mut met));
         let lookup = InConversation(&*conversation);
         let (part, end) = conversation.climb(from, |entry| {
             seen.borrow_mut().push(entry);
-            Ok(match above(&lookup, extent, entry)? {
+            let moved = kept.map(|kept| kept.above(&*conversation, entry)).transpose()?.flatten();
+            Ok(match moved.map_or_else(|| above(&lookup, extent, entry), Ok)? {
                 // A part that was gone up already.
                 Above::Entry(above) if !is_first && seen.borrow().contains(above) => {
                     Above::End(PathEnd::Loop)
@@ -51,7 +54,7 @@ pub(super) fn chain<C: Conversation>(
         parts.push(part);
         met = seen.into_inner();
         let found = match end {
-            PathEnd::Orphan => before_in_time(conversation, &met)?,
+            PathEnd::Orphan => before_in_time(conversation, &met, &lines)?,
             _ => None,
         };
         let Some(found) = found else {
@@ -60,52 +63,6 @@ pub(super) fn chain<C: Conversation>(
         };
         from = found;
     }
-}
-
-/// A context's path with what the compaction kept of the entries above it: it stands behind the summary (observed).
-pub(super) fn with_kept<C: Conversation>(
-    conversation: &mut C,
-    history: History,
-) -> Result<History, C::Error> {
-    let Some(first) = history.ordinals().next() else { return Ok(history) };
-    if history.end() != Some(PathEnd::Boundary) {
-        return Ok(history);
-    }
-    let (anchor, kept) = {
-        let decoded = text::decode(conversation.line(first, Images::Omitted)?);
-        let mut scanner = Scanner::new();
-        let record = scanner.scan(&decoded);
-        let kept =
-            record.compact_metadata().and_then(|metadata| metadata.member("preservedMessages"));
-        let [anchor, uuids] = kept.map_or([None; 2], |kept| kept.members(["anchorUuid", "uuids"]));
-        let uuids = uuids.into_iter().flat_map(Raw::elements).filter_map(Raw::as_string);
-        (
-            anchor.and_then(Raw::as_string).map(Cow::into_owned),
-            uuids.map(Cow::into_owned).collect::<Vec<_>>(),
-        )
-    };
-    let anchor = anchor.map(|anchor| conversation.find(&anchor)).transpose()?.flatten();
-    let on_path = OnPath::of(&history);
-    let Some(anchor) = anchor.filter(|&anchor| on_path.contains(anchor)) else {
-        return Ok(history);
-    };
-    let mut with_kept = History::beginning(PathEnd::Boundary);
-    let mut met = HashSet::new();
-    for entry in history.ordinals() {
-        with_kept = with_kept.and_entry(entry);
-        if entry != anchor {
-            continue;
-        }
-        for uuid in &kept {
-            if let Some(kept) = conversation.find(uuid)?
-                && !on_path.contains(kept)
-                && met.insert(kept)
-            {
-                with_kept = with_kept.and_entry(kept);
-            }
-        }
-    }
-    Ok(with_kept)
 }
 
 impl ClaudeCode {
@@ -122,6 +79,7 @@ impl ClaudeCode {
 fn before_in_time<C: Conversation>(
     conversation: &mut C,
     met: &PathRuns,
+    lines: &Range<u64>,
 ) -> Result<Option<u64>, C::Error> {
     let Some(highest) = met.highest() else { return Ok(None) };
     let (mut orphan, mut uuid) = (highest, None);
@@ -135,7 +93,7 @@ fn before_in_time<C: Conversation>(
     let own = conversation.node(orphan)?;
     let Some(time) = own.time_ms else { return Ok(None) };
     let mut found = Vec::new();
-    for place in near(orphan, orphan, &lines(conversation)?) {
+    for place in near(orphan, orphan, lines) {
         if met.contains(place) {
             continue;
         }

@@ -4,12 +4,14 @@ mod block;
 mod chain;
 mod content;
 mod item;
+mod kept;
 mod near;
 mod pairs;
 mod stream;
 mod turns;
 
-use self::chain::{OnPath, chain, with_kept};
+use self::chain::{OnPath, chain};
+use self::kept::Kept;
 use self::pairs::Pairs;
 use self::stream::Stream;
 use self::turns::Turns;
@@ -45,10 +47,11 @@ impl Contexts for ClaudeCode {
         take: TakeMessage<'_, C::Error>,
     ) -> Result<ContextSettings, C::Error> {
         let Some(leaf) = leaf else { return Ok(ContextSettings::none(Family::Claude)) };
-        let mut history = chain(conversation, leaf, scope)?;
-        if scope == HistoryScope::Context {
-            history = with_kept(conversation, history)?;
-        }
+        let kept = match scope {
+            HistoryScope::Context => Kept::at(conversation, leaf)?,
+            HistoryScope::Full => None,
+        };
+        let history = chain(conversation, leaf, scope, kept.as_ref())?;
         let model = last_model(conversation, &history)?;
         let is_sidechain = conversation.node(leaf)?.is_sidechain;
         let on_path = OnPath::of(&history);
@@ -56,6 +59,9 @@ impl Contexts for ClaudeCode {
         let mut lines = near::lines(conversation)?;
         if history.end() == Some(PathEnd::Boundary) {
             lines.start = history.ordinals().next().unwrap_or(0);
+        }
+        if let Some(kept) = &kept {
+            lines.start = kept.boundary();
         }
         let mut stream =
             Stream::new(conversation, entries, &on_path, model.clone(), is_sidechain, lines);

@@ -191,6 +191,13 @@ impl<'c, C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'c,
         Ok(false)
     }
 
+    /// What hangs on an entry, without what the context begins behind.
+    fn children(&self, entry: u64) -> Result<Vec<u64>, C::Error> {
+        let mut children = self.conversation.children(entry)?;
+        children.retain(|&child| child >= self.lines.start || self.on_path.contains(child));
+        Ok(children)
+    }
+
     /// What an entry says.
     fn item(&mut self, entry: u64) -> Result<Option<Item>, C::Error> {
         let item = self.with_record(entry, |record, content, _, model| {

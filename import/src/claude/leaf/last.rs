@@ -13,7 +13,8 @@ pub(super) fn checkpoint<L: LeafLookup>(
     let mut pointers = facts.pointers.iter().rev().filter(is_prompt);
     let Some(pointer) = pointers.next() else { return Ok(Checkpoint::None) };
     // A compaction begins the conversation that older ones know nothing of.
-    if facts.boundaries.last().is_some_and(|boundary| pointer.place <= boundary.place) {
+    let boundary = facts.boundaries.last();
+    if boundary.is_some_and(|boundary| pointer.place <= boundary.place) {
         return Ok(Checkpoint::Passed);
     }
     let Some(last) = last_of_conversation(lookup, facts)? else { return Ok(Checkpoint::None) };
@@ -31,6 +32,9 @@ pub(super) fn checkpoint<L: LeafLookup>(
             .any(|older| older.is_explicit);
     if named == last || (is_explicit && is_behind_all) {
         return Ok(Checkpoint::At(named));
+    }
+    if boundary.is_some_and(|boundary| boundary.keeps_messages) {
+        return Ok(Checkpoint::Passed);
     }
     let goes_on = goes_on(lookup, facts, named, last)?;
     Ok(if goes_on { Checkpoint::Passed } else { Checkpoint::At(named) })

@@ -56,3 +56,28 @@ fn lone_surrogates_and_times() {
     assert_eq!(record.timestamp_ms(), Some(1000));
     assert!(record.is_compact_boundary() && record.logical_parent().is_some());
 }
+
+#[test]
+fn a_prompt_that_was_stored_again_has_its_first_name() {
+    let uuid = |line: &str| {
+        Scanner::new().scan(line).uuid().map(|uuid| String::from_utf8(uuid.into_owned()).unwrap())
+    };
+    assert_eq!(uuid(r#"{"type":"user","uuid":"x","sentAsUuid":"u"}"#).as_deref(), Some("u"));
+    assert_eq!(uuid(r#"{"type":"user","uuid":"x","sentAsUuid":""}"#).as_deref(), Some("x"));
+    assert_eq!(uuid(r#"{"type":"assistant","uuid":"x","sentAsUuid":"u"}"#).as_deref(), Some("x"));
+}
+
+#[test]
+fn a_queued_prompt_is_what_the_user_says() {
+    let text = |mode: &str, prompt: &str| {
+        Scanner::new()
+            .scan(&format!(
+                r#"{{"type":"attachment","uuid":"x","attachment":{{"type":"queued_command","commandMode":"{mode}","prompt":{prompt}}}}}"#
+            ))
+            .prompt_text()
+    };
+    assert_eq!(text("prompt", r#""Lint too""#).as_deref(), Some("Lint too"));
+    let blocks = r#"[{"type":"text","text":"Lint"},{"type":"image"},{"type":"text","text":"too"}]"#;
+    assert_eq!(text("prompt", blocks).as_deref(), Some("Lint too"));
+    assert_eq!(text("task-notification", r#""Done""#), None);
+}

@@ -102,6 +102,24 @@ fn records_that_are_no_messages() {
             "Wait",
             r#"{"type":"attachment","attachment":{"type":"queued_command","prompt":"Wait"}}"#,
         ),
+        (
+            Role::User,
+            "queued_command",
+            "Lint\n\ntoo",
+            r#"{"type":"attachment","attachment":{"type":"queued_command","commandMode":"prompt","prompt":[{"type":"text","text":"Lint"},{"type":"text","text":"too"}]}}"#,
+        ),
+        (
+            Role::Other,
+            "queued_command",
+            "Done",
+            r#"{"type":"attachment","attachment":{"type":"queued_command","commandMode":"task-notification","prompt":"Done"}}"#,
+        ),
+        (
+            Role::System,
+            "local_command",
+            "/model opus",
+            r#"{"type":"system","subtype":"local_command","content":"<command-name>/model</command-name><command-args>opus</command-args>"}"#,
+        ),
         (Role::Other, "attachment", "", r#"{"type":"attachment","attachment":"a"}"#),
         (
             Role::Other,
@@ -132,4 +150,25 @@ fn lines_without_a_record() {
         let view = claude(&format!(r#"{{"type":"user","message":{message}}}"#));
         assert_eq!((view.role, view.parts), (Role::User, Vec::<Part>::new()), "{message}");
     }
+}
+
+#[test]
+fn what_tags_say() {
+    let parts = |content: &str| {
+        claude(&format!(r#"{{"type":"user","message":{{"role":"user","content":{content}}}}}"#))
+            .parts
+    };
+    let text = |text: &str| Part::Text(text.to_owned());
+    let command = r#""<command-message>tides</command-message>\n<command-name>/tides</command-name>\n<command-args>all</command-args>""#;
+    assert_eq!(parts(command), [text("/tides all")]);
+    assert_eq!(parts(r#""<bash-input>ls</bash-input>""#), [text("! ls")]);
+    let output = r#""<bash-stdout>a</bash-stdout><bash-stderr></bash-stderr>""#;
+    assert!(matches!(&parts(output)[..], [Part::ToolResult { text, .. }] if text == "a"));
+    let added = parts(
+        r#"[{"type":"text","text":"<ide_opened_file>a.rs</ide_opened_file>"},{"type":"text","text":"a < b"}]"#,
+    );
+    let [Part::Other { type_name, text: file, .. }, said] = &added[..] else { panic!("{added:?}") };
+    assert_eq!((&**type_name, &**file, said), ("ide_opened_file", "a.rs", &text("a < b")));
+    let answer = r#"{"type":"assistant","message":{"content":"<bash-input>ls</bash-input>"}}"#;
+    assert_eq!(claude(answer).parts, [text("<bash-input>ls</bash-input>")]);
 }

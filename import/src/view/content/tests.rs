@@ -11,7 +11,7 @@ fn text(text: &str) -> Part {
 }
 
 fn other(type_name: &str) -> Part {
-    Part::Other { type_name: type_name.to_owned() }
+    Part::Other { type_name: type_name.to_owned(), title: None, text: String::new() }
 }
 
 #[test]
@@ -94,7 +94,47 @@ fn results_are_one_text_and_what_else_they_have() {
     let image = Part::Image { mime_type: None, base64_length: 4 };
     assert_eq!(of(blocks), [result(false, "a\nb"), image, text("next")]);
     let nested = r#"[{"type":"tool_result","content":"deep"}]"#;
-    assert_eq!(of(nested), [result(false, ""), other("tool_result"), text("next")]);
+    let deep =
+        Part::Other { type_name: "tool_result".to_owned(), title: None, text: "deep".to_owned() };
+    assert_eq!(of(nested), [result(false, ""), deep, text("next")]);
+}
+
+#[test]
+fn tools_of_the_api_and_sources() {
+    let content = r#"[
+        {"type":"server_tool_use","id":"s1","name":"web_search","input":{"query":"tide"}},
+        {"type":"web_search_tool_result","tool_use_id":"s1","content":[{"type":"web_search_result","title":"Tides","url":"https://t","encrypted_content":"secret"}]},
+        {"type":"web_fetch_tool_result","tool_use_id":"s2","content":{"type":"web_fetch_result","content":{"type":"document","source":{"type":"text","data":"fetched"}}}},
+        {"type":"web_search_tool_result","tool_use_id":"s3","content":{"type":"web_search_tool_result_error","error_code":"max_uses_exceeded"}},
+        {"type":"mcp_tool_result","tool_use_id":"s4","is_error":true,"content":[{"type":"text","text":"no"}]},
+        {"type":"text","text":"High","citations":[{"type":"web_search_result_location","title":"Tides","cited_text":"It is high."}]},
+        {"type":"text","text":"Low","citations":[]}
+    ]"#;
+    let answer = |id: &str, is_error: bool, text: &str| Part::ToolResult {
+        call_id: Some(id.to_owned()),
+        name: None,
+        is_error,
+        text: text.to_owned(),
+    };
+    let sources = Part::Other {
+        type_name: "citations".to_owned(),
+        title: None,
+        text: "Tides\nIt is high.".to_owned(),
+    };
+    let found = parts(content);
+    assert!(matches!(&found[0], Part::ToolCall { name, .. } if name == "web_search"));
+    assert_eq!(
+        found[1..],
+        [
+            answer("s1", false, "Tides\nhttps://t"),
+            answer("s2", false, "fetched"),
+            answer("s3", true, "max_uses_exceeded"),
+            answer("s4", true, "no"),
+            text("High"),
+            sources,
+            text("Low"),
+        ]
+    );
 }
 
 #[test]

@@ -68,7 +68,7 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
         let parent = self.conversation.node(first)?.parent;
         waiting.extend(parent.map(|parent| (parent, Below::Parent)));
         while let Some((entry, below)) = waiting.pop_front() {
-            for child in self.conversation.children(entry)? {
+            for child in self.children(entry)? {
                 if met.len() >= BESIDE {
                     break;
                 }
@@ -270,7 +270,7 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
                     return Ok(false);
                 }
             }
-            waiting.extend(self.conversation.children(entry)?);
+            waiting.extend(self.children(entry)?);
         }
         Ok(true)
     }

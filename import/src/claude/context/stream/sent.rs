@@ -171,7 +171,7 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
                 break;
             }
             if node.kind == EntryKind::Message {
-                waiting.extend(self.conversation.children(entry)?);
+                waiting.extend(self.children(entry)?);
             } else if self.is_attachment(entry)? {
                 return Ok(true);
             }
@@ -190,7 +190,7 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
             if self.is_attachment(entry)? && self.is_note(entry, None)? {
                 return Ok(true);
             }
-            waiting.extend(self.conversation.children(entry)?);
+            waiting.extend(self.children(entry)?);
         }
         Ok(false)
     }
@@ -213,7 +213,7 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
         let mut waiting = Vec::new();
         let part = self.entries.clone().rev().skip_while(|&entry| entry != last).skip(1);
         for entry in part.take(BESIDE) {
-            waiting.extend(self.conversation.children(entry)?);
+            waiting.extend(self.children(entry)?);
             if entry == first {
                 break;
             }
@@ -236,7 +236,7 @@ impl<C: Conversation, P: DoubleEndedIterator<Item = u64> + Clone> Stream<'_, C, 
             if self.is_silent(entry)? && self.is_note(entry, None)? {
                 return Ok(true);
             }
-            waiting.extend(self.conversation.children(entry)?);
+            waiting.extend(self.children(entry)?);
         }
         Ok(false)
     }
