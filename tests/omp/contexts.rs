@@ -136,11 +136,12 @@ impl Question {
     /// The requests at the entries that are asked for.
     fn our_requests(&self) -> Vec<String> {
         let reader = self.reader();
+        let program = ContextProgram { family: None, as_of: self.as_of };
         let request = |id: &String| {
             let (leaf, scope) = (ContextLeaf::Entry(id), HistoryScope::Context);
-            let request = reader.build_request(leaf, None, scope).unwrap().to_json();
+            let request = reader.build_request(leaf, program, scope).unwrap().to_json();
             let mut written = Vec::new();
-            reader.write_request(leaf, None, scope, &mut written).unwrap();
+            reader.write_request(leaf, program, scope, &mut written).unwrap();
             assert!(written == request.as_bytes(), "{}, {id}", self.name);
             request
         };
