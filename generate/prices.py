@@ -29,6 +29,12 @@ NAMES = {
 TIER = re.compile(r"input_cost_per_token_above_(\d+)k_tokens")
 
 
+# What a service tier costs is its factor: the lists have the same for input and output.
+TIERS = {"priority": "_priority", "flex": "_flex", "batch": "_batches", "ultrafast": "_ultrafast"}
+TIERED = {"openai", "anthropic"}
+FACTORS = {"fast", *TIERS}
+
+
 def per_million(value):
     return float(f"{value * 1e6:.6g}")
 
@@ -54,11 +60,20 @@ def price_of(facts):
     fast = (facts.get("provider_specific_entry") or {}).get("fast")
     if fast:
         price["fast"] = fast
+    if facts.get("litellm_provider") in TIERED:
+        for tier, ending in TIERS.items():
+            ratios = {
+                round(facts[cost + ending] / facts[cost], 3)
+                for cost in (NAMES["input"], NAMES["output"])
+                if facts.get(cost) and facts.get(cost + ending)
+            }
+            if len(ratios) == 1:
+                price[tier] = ratios.pop()
     return price
 
 
 def without_tiers(price):
-    return {kind: dollars for kind, dollars in price.items() if kind not in ("above", "fast")}
+    return {kind: dollars for kind, dollars in price.items() if kind not in ("above", *FACTORS)}
 
 
 def is_taken(name, facts):
@@ -89,8 +104,9 @@ def main():
                 new = models[name]
                 if "above" in kept and "above" not in new and without_tiers(kept) == without_tiers(new):
                     new["above"] = kept["above"]
-                if "fast" in kept and "fast" not in new:
-                    new["fast"] = kept["fast"]
+                for factor in FACTORS:
+                    if factor in kept and factor not in new:
+                        new[factor] = kept[factor]
             elif facts.get("litellm_provider") in BEDROCK and BEDROCK_NAME.fullmatch(whole):
                 bedrock[whole] = price_of(facts)
     for name in [name for name in models if name.endswith("-latest") and name not in newest]:
@@ -99,7 +115,7 @@ def main():
             del models[name]
     for name, price in bedrock.items():
         own = models.get(BEDROCK_NAME.fullmatch(name)[1])
-        if own and price != {kind: own[kind] for kind in own if kind != "fast"}:
+        if own and price != {kind: own[kind] for kind in own if kind not in FACTORS}:
             models[name] = price
     sources = [f"LiteLLM {version}, model_prices_and_context_window_backup.json (MIT), from PyPI" for version in versions]
     rows = ",\n".join(f"    {json.dumps(name)}: {json.dumps(price)}" for name, price in sorted(models.items()))

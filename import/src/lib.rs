@@ -107,4 +107,4 @@ pub use program_version::{NotAVersion, ProgramVersion};
 pub use reading::{LineReader, Reading, read_line};
 pub use start::{Agent, Refusal, Start};
 pub use surroundings::Surroundings;
-pub use usage::{Answer, Usage, UsageCounter, UsageReport};
+pub use usage::{Answer, ServiceTier, Usage, UsageCounter, UsageReport};

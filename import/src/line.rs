@@ -92,9 +92,9 @@ pub trait LineFacts<'a> {
     fn message_text(&self) -> Option<String>;
 
     /// What it reports of usage, given its kind and role, which [may](crate::format::Format::may_state_usage).
-    fn usage(&self, kind: EntryKind, role: MessageRole) -> Option<UsageReport> {
+    fn usage(&self, kind: EntryKind, role: MessageRole) -> Vec<UsageReport> {
         let (_, _) = (kind, role);
-        None
+        Vec::new()
     }
 
     /// What it changes besides adding itself, given its kind and role.
@@ -328,7 +328,7 @@ impl<'a> Line<'a> {
 
     /// What it reports of usage. [`UsageCounter`](crate::UsageCounter) adds up what a session's lines report.
     #[must_use]
-    pub fn usage(&self) -> Option<UsageReport> {
+    pub fn usage(&self) -> Vec<UsageReport> {
         with_scan!(&self.scan, line => LineFacts::usage(line, self.kind, self.role))
     }
 

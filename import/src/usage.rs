@@ -4,6 +4,52 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::scan::Raw;
 
+/// How fast a provider processes a request, and for what price.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ServiceTier {
+    /// The usual one.
+    #[default]
+    Standard,
+    /// Faster, for a higher price.
+    Priority,
+    /// Slower, for a lower price.
+    Flex,
+    /// Within a day, for a lower price.
+    Batch,
+    /// The fastest one.
+    Ultrafast,
+}
+
+impl ServiceTier {
+    /// All of them; a tier's code is its place.
+    const ALL: [Self; 5] =
+        [Self::Standard, Self::Priority, Self::Flex, Self::Batch, Self::Ultrafast];
+
+    /// The tier that a program names. Any name that is not one of the others, such as `default`, is the standard one.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        match name {
+            "priority" | "fast" => Self::Priority,
+            "flex" => Self::Flex,
+            "batch" => Self::Batch,
+            "ultrafast" => Self::Ultrafast,
+            _ => Self::Standard,
+        }
+    }
+
+    /// A number for it, below 256.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The tier with this number.
+    #[must_use]
+    pub fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.get(usize::from(code)).copied()
+    }
+}
+
 /// Tokens and cost of one answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Usage {
@@ -19,6 +65,14 @@ pub struct Usage {
     pub cache_write: u64,
     /// The part of those that the cache keeps for an hour.
     pub cache_write_1h: u64,
+    /// Searches of the web by the provider, which it bills by their number.
+    pub web_searches: u64,
+    /// All input of the longest request, if the answer took several requests; else 0. Prices may depend on it.
+    pub longest_input: u64,
+    /// The service tier of the request.
+    pub tier: ServiceTier,
+    /// Whether the model ran in the United States by request, which costs more with Anthropic.
+    pub in_us: bool,
     /// Cost as the program states it, in US dollars: never negative; `None` if it states none.
     pub cost: Option<f64>,
 }
@@ -32,16 +86,38 @@ impl Usage {
             .fold(0, u64::saturating_add)
     }
 
-    /// The members that are counts, in their order.
-    fn counts(&self) -> [u64; 6] {
-        let Self { input, output, reasoning, cache_read, cache_write, cache_write_1h, cost: _ } =
-            *self;
+    /// All tokens of input, those of the cache included.
+    #[must_use]
+    pub fn all_input(&self) -> u64 {
+        self.input.saturating_add(self.cache_read).saturating_add(self.cache_write)
+    }
+
+    /// Whether this report of an answer counts, and not another one: that with more tokens, or with more searches.
+    #[must_use]
+    pub fn says_more_than(&self, other: &Self) -> bool {
+        (self.tokens(), self.web_searches) > (other.tokens(), other.web_searches)
+    }
+
+    /// The counts of tokens, in their order.
+    #[must_use]
+    pub fn counts(&self) -> [u64; 6] {
+        let Self { input, output, reasoning, cache_read, cache_write, cache_write_1h, .. } = *self;
         [input, output, reasoning, cache_read, cache_write, cache_write_1h]
     }
 
-    fn of_counts(counts: [u64; 6]) -> Self {
+    /// A usage of these counts of tokens.
+    #[must_use]
+    pub fn of_counts(counts: [u64; 6]) -> Self {
         let [input, output, reasoning, cache_read, cache_write, cache_write_1h] = counts;
-        Self { input, output, reasoning, cache_read, cache_write, cache_write_1h, cost: None }
+        Self {
+            input,
+            output,
+            reasoning,
+            cache_read,
+            cache_write,
+            cache_write_1h,
+            ..Self::default()
+        }
     }
 
     /// What a running total has gained since an earlier one; `None` if it has gone back.
@@ -68,8 +144,19 @@ pub enum UsageReport {
     },
     /// The model of the answers that follow.
     Model(String),
-    /// The session's header, or that of the session whose lines follow: a number that stands for its id.
-    Header(u64),
+    /// The service tier of the answers that follow.
+    Tier(ServiceTier),
+    /// The session's header, or that of another session whose lines follow.
+    Header {
+        /// A number that stands for the session's id.
+        id: u64,
+        /// When the id was made, as far as the id says it: see [`UsageReport::Turn`].
+        made: u64,
+        /// The number of the session whose lines this one repeats.
+        base: Option<u64>,
+    },
+    /// A turn, by when its id was made: comparable with that of a header, in no unit; 0 if the id does not say it.
+    Turn(u64),
     /// What was used since the session's beginning.
     Total {
         /// All of it.
@@ -106,18 +193,36 @@ pub struct Answer {
 pub struct UsageCounter {
     /// The model that was named last.
     pub model: Option<String>,
+    /// The service tier that was named last.
+    pub tier: ServiceTier,
     /// The running total that was reported last.
     pub total: Option<Usage>,
-    /// The number of the header that came last; 0 without one.
+    /// The number of the session's header; 0 without one.
     pub header: u64,
+    /// When the header's id was made; 0 if it does not say it.
+    pub made: u64,
+    /// The numbers of the sessions whose answers this one may repeat at its beginning: the one that it was forked from,
+    /// then those of the headers that it repeats.
+    pub bases: Vec<u64>,
+    /// How many answers may be repetitions: all up to the first turn that is this session's own for certain.
+    pub repeated: u64,
+    /// Whether that turn was reported.
+    pub is_own: bool,
 }
+
+/// The most bases of a session that are noted.
+const BASES: usize = 64;
 
 impl UsageCounter {
     /// Takes what the next line reports. Returns the answer that it is, if it is one.
     pub fn take(&mut self, report: UsageReport) -> Option<Answer> {
         match report {
             UsageReport::Model(model) => self.model = Some(model),
-            UsageReport::Header(header) => self.header = header,
+            UsageReport::Tier(tier) => self.tier = tier,
+            UsageReport::Header { id, made, base } => self.take_header(id, made, base),
+            UsageReport::Turn(made) => {
+                self.is_own |= !self.bases.is_empty() && self.made > 0 && made > self.made;
+            }
             UsageReport::Answer { identity, model, usage } => {
                 if model.is_some() {
                     self.model.clone_from(&model);
@@ -133,6 +238,19 @@ impl UsageCounter {
         None
     }
 
+    /// The first header is the session's own. Others are repeated, with the lines of their sessions.
+    fn take_header(&mut self, id: u64, made: u64, base: Option<u64>) {
+        if self.header == 0 {
+            self.header = id;
+            self.made = made;
+        }
+        for base in [Some(id), base].into_iter().flatten() {
+            if base != self.header && !self.bases.contains(&base) && self.bases.len() < BASES {
+                self.bases.push(base);
+            }
+        }
+    }
+
     /// A total that is repeated is no answer. The first one may be that of another session, which this one goes on from; one
     /// that has gone back began anew.
     fn take_total(&mut self, total: Usage, last: Option<Usage>) -> Option<Answer> {
@@ -143,10 +261,13 @@ impl UsageCounter {
             Some(Some(gained)) => gained,
             None | Some(None) => last.unwrap_or(total),
         };
+        let usage = Usage { tier: self.tier, ..usage };
+        self.repeated += u64::from(!self.is_own && !self.bases.is_empty());
         let mut identity = Identity::new();
-        identity.number(self.header);
         total.counts().into_iter().for_each(|count| identity.number(count));
-        Some(Answer { identity: Some(identity.finish()), model: self.model.clone(), usage })
+        // Without the header's number it is the total's, which can be compared with that of another session.
+        let identity = identity.finish().wrapping_add(self.header);
+        Some(Answer { identity: Some(identity), model: self.model.clone(), usage })
     }
 }
 
@@ -229,11 +350,37 @@ mod tests {
     fn a_repeated_total_is_known_by_its_session() {
         let of = |header| {
             let mut counter = UsageCounter::default();
-            counter.take(UsageReport::Header(header));
+            counter.take(UsageReport::Header { id: header, made: 0, base: None });
             counter.take(total(10, None)).unwrap().identity
         };
         assert_eq!(of(1), of(1));
         assert_ne!(of(1), of(2));
+    }
+
+    #[test]
+    fn a_fork_may_repeat_answers_until_a_turn_that_is_younger_than_it() {
+        let mut counter = UsageCounter::default();
+        counter.take(UsageReport::Header { id: 2, made: 20, base: Some(1) });
+        counter.take(UsageReport::Header { id: 1, made: 10, base: Some(9) });
+        for (turn, output) in [(11, 10), (12, 30), (21, 40), (13, 50)] {
+            counter.take(UsageReport::Turn(turn));
+            counter.take(total(output, None)).unwrap();
+        }
+        assert_eq!((counter.header, counter.repeated), (2, 2));
+        assert_eq!(counter.bases, [1, 9]);
+        let mut counter = UsageCounter::default();
+        counter.take(UsageReport::Header { id: 2, made: 20, base: None });
+        counter.take(total(10, None)).unwrap();
+        assert_eq!((counter.bases.len(), counter.repeated), (0, 0));
+    }
+
+    #[test]
+    fn tiers_come_back() {
+        for tier in ServiceTier::ALL {
+            assert_eq!(ServiceTier::from_code(tier.code()), Some(tier));
+        }
+        assert_eq!(ServiceTier::from_code(5), None);
+        assert_eq!(ServiceTier::named("default"), ServiceTier::Standard);
     }
 
     #[test]

@@ -71,7 +71,7 @@ impl<T> Reports<T> {
         let Some(identity) = identity else { return Some((known, usage)) };
         match self.best.entry(identity) {
             Entry::Vacant(entry) => drop(entry.insert((known, usage))),
-            Entry::Occupied(mut entry) if usage.tokens() > entry.get().1.tokens() => {
+            Entry::Occupied(mut entry) if usage.says_more_than(&entry.get().1) => {
                 entry.insert((known, usage));
             }
             Entry::Occupied(_) => {}
@@ -90,7 +90,7 @@ fn visit_usage(view: View<'_>, mut take: impl FnMut(UsageReport, &Node)) -> Resu
         if family.may_state_usage(kind, role) {
             // The stored text will do: only strings were cut out of it.
             let decoded = text::decode(lines.line(ordinal)?.text);
-            if let Some(report) = reader.read(text::trim_start_of_file(&decoded)).usage() {
+            for report in reader.read(text::trim_start_of_file(&decoded)).usage() {
                 take(report, node);
             }
         }

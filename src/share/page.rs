@@ -345,7 +345,7 @@ impl Page<'_> {
     fn told(&mut self, view: &View, entry: &Entry) -> Option<Told> {
         let decoded = text::decode(entry.line());
         let line = self.usages.read(text::trim_start_of_file(&decoded));
-        let Some(UsageReport::Answer { identity, model, usage }) = line.usage() else {
+        let Some(UsageReport::Answer { identity, model, usage }) = line.usage().pop() else {
             return None;
         };
         self.costs.of_answer(identity, model.as_deref().or(view.model.as_deref()), usage)

@@ -1,7 +1,7 @@
 //! The value of the `usage` table: the answers that some lines of a session report, in the order of the lines.
 
 use bincode::{Decode, Encode};
-use leafline_import::{Answer, Usage, UsageCounter};
+use leafline_import::{Answer, ServiceTier, Usage, UsageCounter};
 
 use super::record::{Record, read_borrowed, unzigzag, versioned, zigzag};
 use crate::error::{Corruption, Result};
@@ -35,6 +35,11 @@ struct Row {
     cache_read: u64,
     cache_write: u64,
     cache_write_1h: u64,
+    web_searches: u64,
+    longest_input: u64,
+    /// A tier's code.
+    tier: u8,
+    in_us: bool,
     /// The bits of a double.
     cost: Option<u64>,
 }
@@ -42,9 +47,15 @@ struct Row {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Encode, Decode)]
 struct State {
     model: Option<String>,
+    /// A tier's code.
+    tier: u8,
     /// Counts in the order of those of a row.
     total: Option<[u64; 6]>,
     header: u64,
+    made: u64,
+    bases: Vec<u64>,
+    repeated: u64,
+    is_own: bool,
 }
 
 impl Record for UsageRecord {
@@ -69,8 +80,8 @@ impl UsageRecord {
     pub(crate) fn push(&mut self, answer: &Answer, time: Option<i64>, is_sidechain: bool) -> bool {
         let last = self.rows.len().wrapping_sub(1);
         if answer.identity.is_some() && self.identity(last) == answer.identity {
-            let tokens = self.rows.get(last).map_or(0, |row| row.usage().tokens());
-            if answer.usage.tokens() <= tokens {
+            let known = self.rows.get(last).and_then(Row::usage).unwrap_or_default();
+            if !answer.usage.says_more_than(&known) {
                 return false;
             }
             self.rows.pop();
@@ -82,9 +93,8 @@ impl UsageRecord {
         let time = time
             .map_or(0, |time| zigzag(time.div_euclid(1000).wrapping_sub(before)).saturating_add(1));
         let model = answer.model.as_ref().map_or(0, |model| self.place_of(model));
-        let Usage { input, output, reasoning, cache_read, cache_write, cache_write_1h, cost } =
-            answer.usage;
-        let cost = cost.map(f64::to_bits);
+        let usage = answer.usage;
+        let [input, output, reasoning, cache_read, cache_write, cache_write_1h] = usage.counts();
         self.identities.extend_from_slice(&answer.identity.unwrap_or(0).to_le_bytes());
         self.rows.push(Row {
             time,
@@ -96,7 +106,11 @@ impl UsageRecord {
             cache_read,
             cache_write,
             cache_write_1h,
-            cost,
+            web_searches: usage.web_searches,
+            longest_input: usage.longest_input,
+            tier: usage.tier.code(),
+            in_us: usage.in_us,
+            cost: usage.cost.map(f64::to_bits),
         });
         false
     }
@@ -123,30 +137,19 @@ impl UsageRecord {
 
     /// Notes what later lines may refer to.
     pub(crate) fn set_state(&mut self, counter: &UsageCounter) {
-        let total = counter.total.map(|total| {
-            let Usage { input, output, reasoning, cache_read, cache_write, cache_write_1h, .. } =
-                total;
-            [input, output, reasoning, cache_read, cache_write, cache_write_1h]
-        });
-        self.state = Some(State { model: counter.model.clone(), total, header: counter.header });
+        let UsageCounter { model, tier, total, header, made, bases, repeated, is_own } =
+            counter.clone();
+        let (tier, total) = (tier.code(), total.map(|total| total.counts()));
+        self.state = Some(State { model, tier, total, header, made, bases, repeated, is_own });
     }
 
     /// Takes away what later lines may refer to.
     pub(crate) fn take_state(&mut self) -> UsageCounter {
-        let State { model, total, header } = self.state.take().unwrap_or_default();
-        let total =
-            total.map(|[input, output, reasoning, cache_read, cache_write, cache_write_1h]| {
-                Usage {
-                    input,
-                    output,
-                    reasoning,
-                    cache_read,
-                    cache_write,
-                    cache_write_1h,
-                    cost: None,
-                }
-            });
-        UsageCounter { model, total, header }
+        let State { model, tier, total, header, made, bases, repeated, is_own } =
+            self.state.take().unwrap_or_default();
+        let tier = ServiceTier::from_code(tier).unwrap_or_default();
+        let total = total.map(Usage::of_counts);
+        UsageCounter { model, tier, total, header, made, bases, repeated, is_own }
     }
 
     /// Whether it is the last row of a session.
@@ -171,7 +174,7 @@ impl UsageRecord {
                 time,
                 model,
                 is_sidechain: row.is_sidechain,
-                usage: row.usage(),
+                usage: row.usage()?,
             })
         });
         answers.chain((!is_whole).then_some(None))
@@ -190,16 +193,18 @@ impl UsageRecord {
 }
 
 impl Row {
-    fn usage(&self) -> Usage {
-        Usage {
-            input: self.input,
-            output: self.output,
-            reasoning: self.reasoning,
-            cache_read: self.cache_read,
-            cache_write: self.cache_write,
-            cache_write_1h: self.cache_write_1h,
+    /// `None` if its tier is not known.
+    fn usage(&self) -> Option<Usage> {
+        let Self { input, output, reasoning, cache_read, cache_write, cache_write_1h, .. } = *self;
+        let counts = [input, output, reasoning, cache_read, cache_write, cache_write_1h];
+        Some(Usage {
+            web_searches: self.web_searches,
+            longest_input: self.longest_input,
+            tier: ServiceTier::from_code(self.tier)?,
+            in_us: self.in_us,
             cost: self.cost.map(f64::from_bits),
-        }
+            ..Usage::of_counts(counts)
+        })
     }
 }
 
@@ -218,7 +223,15 @@ mod tests {
     use super::*;
 
     fn answer(identity: u64, output: u64, model: &str) -> Answer {
-        let usage = Usage { output, cost: Some(0.25), ..Usage::default() };
+        let usage = Usage {
+            output,
+            web_searches: 3,
+            longest_input: 7,
+            tier: ServiceTier::Flex,
+            in_us: true,
+            cost: Some(0.25),
+            ..Usage::default()
+        };
         Answer { identity: Some(identity), model: Some(model.to_owned()), usage }
     }
 
@@ -229,7 +242,17 @@ mod tests {
         for ((number, time), model) in (1..).zip(times).zip(["b", "a", "b", "a"]) {
             assert!(!record.push(&answer(number, number, model), time, number == 2));
         }
-        record.set_state(&UsageCounter { header: 7, ..UsageCounter::default() });
+        let state = UsageCounter {
+            model: Some("m".to_owned()),
+            tier: ServiceTier::Priority,
+            total: Some(Usage { output: 9, ..Usage::default() }),
+            header: 7,
+            made: 8,
+            bases: vec![5, 6],
+            repeated: 2,
+            is_own: true,
+        };
+        record.set_state(&state);
         let bytes = record.to_bytes();
         let mut read = UsageRecord::from_bytes(&bytes, String::new).unwrap();
         assert_eq!(read, record);
@@ -240,9 +263,9 @@ mod tests {
         assert_eq!(of(1), (None, Some("a"), true));
         assert_eq!(of(2), (Some(-1), Some("b"), false));
         assert_eq!(of(3), (Some(1_700_000_000), Some("a"), false));
-        assert_eq!(found[3].usage.cost, Some(0.25));
+        assert_eq!(found[3].usage, answer(4, 4, "a").usage);
         assert_eq!(identities(&bytes, String::new).unwrap().collect::<Vec<_>>(), [1, 2, 3, 4]);
-        assert_eq!(read.take_state().header, 7);
+        assert_eq!(read.take_state(), state);
         assert!(!read.has_state());
     }
 
@@ -277,7 +300,11 @@ mod tests {
         let mut lacking = record.clone();
         lacking.identities.truncate(3);
         assert!(lacking.answers().any(|answer| answer.is_none()));
+        let mut odd = record.clone();
+        odd.rows[0].tier = 99;
         record.models.clear();
-        assert!(record.answers().any(|answer| answer.is_none()));
+        for record in [record, odd] {
+            assert!(record.answers().any(|answer| answer.is_none()));
+        }
     }
 }

@@ -114,7 +114,7 @@ impl<'a> LineFacts<'a> for Record<'a> {
         Self::message_text(self)
     }
 
-    fn usage(&self, _: EntryKind, _: MessageRole) -> Option<UsageReport> {
+    fn usage(&self, _: EntryKind, _: MessageRole) -> Vec<UsageReport> {
         usage(self)
     }
 

@@ -113,7 +113,7 @@ impl<'a> LineFacts<'a> for Record<'a> {
         Some(texts.join(" ")).filter(|text| !text.is_empty())
     }
 
-    fn usage(&self, _: EntryKind, _: MessageRole) -> Option<UsageReport> {
+    fn usage(&self, _: EntryKind, _: MessageRole) -> Vec<UsageReport> {
         usage(self)
     }
 

@@ -93,8 +93,8 @@ impl<'a> LineFacts<'a> for Scan<'a> {
         message_text(self)
     }
 
-    fn usage(&self, kind: EntryKind, role: MessageRole) -> Option<UsageReport> {
-        usage(self, kind, role)
+    fn usage(&self, kind: EntryKind, role: MessageRole) -> Vec<UsageReport> {
+        usage(self, kind, role).into_iter().collect()
     }
 
     fn effect(&self, kind: EntryKind, role: MessageRole) -> Option<Effect> {

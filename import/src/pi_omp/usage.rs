@@ -74,6 +74,7 @@ fn read(usage: Raw<'_>) -> Option<Usage> {
         cache_write,
         cache_write_1h: count(long).min(cache_write),
         cost: cost.and_then(|cost| cost.member("total")).and_then(dollars),
+        ..Usage::default()
     })
 }
 
@@ -107,6 +108,7 @@ mod tests {
             cache_write: 4,
             cache_write_1h: 1,
             cost: Some(0.25),
+            ..Usage::default()
         };
         assert_eq!(found, Some(expected));
         assert_eq!(of(r#"{"reasoningTokens":31}"#).unwrap().reasoning, 31);

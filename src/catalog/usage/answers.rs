@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use leafline_import::Usage;
 
+use super::replays::Replays;
 use crate::error::{Corruption, Error, Result};
 use crate::store::record::Record;
 use crate::store::session_key::SessionKey;
@@ -30,6 +31,8 @@ pub(super) struct Found {
 #[derive(Debug)]
 pub(super) struct Asked {
     pub(super) is_agent: bool,
+    /// In milliseconds since 1970.
+    pub(super) created: Option<i64>,
     /// When somebody last said something in it; a copy that goes on ends later than what it is a copy of.
     pub(super) ended: Option<i64>,
 }
@@ -63,6 +66,7 @@ pub(super) fn read_answers(
     rows: Option<&UsageRows>,
     sessions: &BTreeMap<SessionKey, (usize, Asked)>,
     (counted, identities): (&Counted, &Identities),
+    mut replays: Replays,
     models: &mut Models,
     mut take: impl FnMut(&Found, &[String]),
 ) -> Result<BTreeMap<SessionKey, Corruption>> {
@@ -94,7 +98,10 @@ pub(super) fn read_answers(
     let mut read_record = |key: SessionKey, number: u64, record: &UsageRecord| -> Result<()> {
         let Some((session, asked)) = sessions.get(&key) else { return Ok(()) };
         for answer in record.answers_at(|| format!("session key {key}, row {number}")) {
-            read(*session, asked, answer?);
+            let answer = answer?;
+            if !replays.takes_next(key) {
+                read(*session, asked, answer);
+            }
         }
         Ok(())
     };
@@ -134,7 +141,13 @@ impl Found {
     fn is_better_than(&self, other: &Self) -> bool {
         let rank = |found: &Self| {
             let time = found.time.unwrap_or(i64::MAX);
-            (Reverse(found.usage.tokens()), found.is_of_agent, time, found.ended, found.session)
+            (
+                Reverse((found.usage.tokens(), found.usage.web_searches)),
+                found.is_of_agent,
+                time,
+                found.ended,
+                found.session,
+            )
         };
         rank(self) < rank(other)
     }

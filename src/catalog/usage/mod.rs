@@ -4,6 +4,7 @@ mod answers;
 pub(crate) mod calendar;
 mod model_name;
 mod prices;
+mod replays;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ use serde::Serialize;
 
 use self::answers::{Asked, Counted, Identities, Models, read_answers};
 pub use self::prices::{NoPrices, Prices};
+use self::replays::Replays;
 use self::sums::Sums;
 pub(crate) use self::sums::add_costs;
 pub use self::sums::{UsageReport, UsageRow, UsageSums};
@@ -165,12 +167,18 @@ impl Store {
             identities.add(&counted);
         }
         let not_counted = sessions.ids_of(&identities.not_counted);
+        let codex = sessions.places.iter().filter(|(_, (place, _))| {
+            sessions.described.get(*place).is_some_and(|one| one.family == Family::Codex)
+        });
+        let codex = codex.map(|(key, (_, asked))| (*key, asked));
+        let replays = Replays::find(&snapshot, &counted, codex)?;
         let mut models = Models::default();
         let mut sums = Sums::new(options, &sessions.described);
         let damaged = read_answers(
             rows.as_ref(),
             &sessions.places,
             (&counted, &identities),
+            replays,
             &mut models,
             |found, names| {
                 sums.add(found, names);
@@ -297,7 +305,8 @@ impl Sessions {
             if let Some(parent) = record.parent_session.filter(|_| is_agent) {
                 parents.push((place, parent.to_owned()));
             }
-            found.places.insert(row.key(), (place, Asked { is_agent, ended: record.modified }));
+            let asked = Asked { is_agent, created: record.created, ended: record.modified };
+            found.places.insert(row.key(), (place, asked));
             found.described.push(Described::of(&record));
             Ok(())
         })?;

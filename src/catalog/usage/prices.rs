@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-use leafline_import::Usage;
+use leafline_import::{ServiceTier, Usage};
 use serde::{Deserialize, Deserializer};
 
 use super::model_name;
@@ -13,6 +13,12 @@ const BUILT_IN: &str = include_str!("prices.json");
 
 /// The ending of a model's name that says that it answered in its fast mode.
 const FAST: &str = "-fast";
+
+/// What a search of the web costs, in dollars for a million: the same with all of Anthropic's models.
+const WEB_SEARCHES: f64 = 10_000.0;
+
+/// The factor for a model that runs in the United States by request (`inference_geo`).
+const IN_US: f64 = 1.1;
 
 /// Prices of models by their names, in US dollars for a million tokens.
 ///
@@ -58,6 +64,11 @@ struct Price {
     above: Vec<Above>,
     /// The factor for the fast mode, if the model has one.
     fast: Option<f64>,
+    /// The factors for service tiers; 1 for one that the model does not have.
+    priority: Option<f64>,
+    flex: Option<f64>,
+    batch: Option<f64>,
+    ultrafast: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
@@ -180,14 +191,28 @@ impl Prices {
 
 impl Price {
     fn all(&self) -> impl Iterator<Item = f64> {
-        let Self { input, output, cache_read, cache_write, cache_write_1h, above: _, fast } = *self;
+        let Self { input, output, cache_read, cache_write, cache_write_1h, above: _, .. } = *self;
+        let Self { fast, priority, flex, batch, ultrafast, .. } = *self;
         let above = self.above.iter().flat_map(|above| {
             let Above { input, output, cache_read, cache_write, cache_write_1h, tokens: _ } =
                 *above;
             [input, output, cache_read, cache_write, cache_write_1h].into_iter().flatten()
         });
-        let optional = [cache_read, cache_write, cache_write_1h, fast].into_iter().flatten();
-        [input, output].into_iter().chain(optional).chain(above)
+        let factors = [fast, priority, flex, batch, ultrafast];
+        let optional = [cache_read, cache_write, cache_write_1h].into_iter().chain(factors);
+        [input, output].into_iter().chain(optional.flatten()).chain(above)
+    }
+
+    /// The factor for a service tier.
+    fn factor(&self, tier: ServiceTier) -> f64 {
+        let factor = match tier {
+            ServiceTier::Standard => None,
+            ServiceTier::Priority => self.priority,
+            ServiceTier::Flex => self.flex,
+            ServiceTier::Batch => self.batch,
+            ServiceTier::Ultrafast => self.ultrafast,
+        };
+        factor.unwrap_or(1.0)
     }
 }
 
@@ -203,9 +228,11 @@ impl ModelPrice<'_> {
     #[expect(clippy::cast_precision_loss, reason = "a cost has far fewer digits")]
     pub(super) fn cost(&self, usage: &Usage) -> f64 {
         let price = self.price;
-        let all_input =
-            usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
-        let above = price.above.iter().rev().find(|above| all_input > above.tokens);
+        let longest = match usage.longest_input {
+            0 => usage.all_input(),
+            longest => longest,
+        };
+        let above = price.above.iter().rev().find(|above| longest > above.tokens);
         let of = |above: Option<f64>, usual: f64| above.unwrap_or(usual);
         let input = of(above.and_then(|above| above.input), price.input);
         let output = of(above.and_then(|above| above.output), price.output);
@@ -228,7 +255,12 @@ impl ModelPrice<'_> {
             (usage.cache_write - short, long),
         ];
         let sum: f64 = parts.into_iter().map(|(tokens, price)| tokens as f64 * price).sum();
-        (sum.min(f64::MAX) * self.factor).min(f64::MAX) / 1e6
+        let in_us = if usage.in_us { IN_US } else { 1.0 };
+        let factors = [self.factor, price.factor(usage.tier), in_us];
+        let cost = factors
+            .into_iter()
+            .fold(sum.min(f64::MAX), |cost, factor| (cost * factor).min(f64::MAX));
+        (cost + usage.web_searches as f64 * WEB_SEARCHES).min(f64::MAX) / 1e6
     }
 }
 
@@ -257,7 +289,7 @@ mod tests {
             cache_read: 10_000,
             cache_write: 3_000,
             cache_write_1h: 1_000,
-            cost: None,
+            ..Usage::default()
         };
         let expected = 0.005 + 0.05 + 0.005 + 0.0125 + 0.01;
         assert!(is(cost("claude-opus-4-6", usage), expected));
@@ -282,13 +314,58 @@ mod tests {
     }
 
     #[test]
+    fn an_answer_of_several_requests_is_as_long_as_the_longest() {
+        let usage = |longest_input| Usage { longest_input, ..input(300_000) };
+        assert!(is(cost("claude-sonnet-4-5", usage(200_000)), 0.9));
+        assert!(is(cost("claude-sonnet-4-5", usage(200_001)), 1.8));
+    }
+
+    #[test]
+    fn searches_and_the_place_of_the_model_cost_more() {
+        let usage = Usage { output: 100, ..input(1_000) };
+        let searches = Usage { web_searches: 12, ..usage };
+        assert!(is(cost("claude-sonnet-4-5", searches), 0.1245));
+        // Searches cost the same everywhere.
+        assert!(is(cost("claude-sonnet-4-5", Usage { in_us: true, ..usage }), 0.00495));
+        let all = Usage { in_us: true, ..searches };
+        assert!(is(cost("claude-opus-4-6-fast", all), 6.0 * 1.1 * 0.0075 + 0.12));
+    }
+
+    #[test]
+    fn tiers_have_their_prices() {
+        let of = |model: &str, tier| cost(model, Usage { tier, output: 1_000_000, ..input(0) });
+        for (model, tier, expected) in [
+            ("gpt-5.4", ServiceTier::Standard, 15.0),
+            ("gpt-5.4", ServiceTier::Priority, 30.0),
+            ("gpt-5.4", ServiceTier::Flex, 7.5),
+            ("gpt-5.5", ServiceTier::Priority, 75.0),
+            ("gpt-5-mini", ServiceTier::Priority, 3.6),
+            ("gpt-6.1-sol", ServiceTier::Ultrafast, 60.0),
+            ("claude-opus-4-6", ServiceTier::Batch, 12.5),
+            // It has none: the request is an ordinary one.
+            ("claude-opus-4-6", ServiceTier::Priority, 25.0),
+            ("gpt-5.3-codex", ServiceTier::Flex, 14.0),
+        ] {
+            assert!(is(of(model, tier), expected), "{model} {tier:?}: {:?}", of(model, tier));
+        }
+        let long = Usage { tier: ServiceTier::Priority, output: 100_000, ..input(1_000_000) };
+        assert!(is(cost("gpt-5.4", long), 14.5));
+    }
+
+    #[test]
     fn a_cost_is_always_a_number() {
         let most = r#"{"date":"2099-01-01","models":{"m":{"input":1e-300,"output":1e308,"cache_write":1e308,"fast":1e308,
             "above":{"tokens":10,"input":1e308}},"z":{"input":1e308,"output":1e308,"fast":0}}}"#;
         let prices = Prices::read(most).unwrap();
         for model in ["m", "m-fast", "z", "z-fast"] {
             for tokens in [0, 1, 11, u64::MAX] {
-                let usage = Usage { output: tokens, cache_write: tokens, ..input(tokens) };
+                let usage = Usage {
+                    output: tokens,
+                    cache_write: tokens,
+                    web_searches: tokens,
+                    in_us: true,
+                    ..input(tokens)
+                };
                 for usage in [usage, input(tokens), Usage { input: 0, ..usage }] {
                     let cost = prices.cost(model, &usage).unwrap();
                     assert!(cost.is_finite() && cost >= 0.0, "{model} {usage:?}: {cost}");

@@ -267,3 +267,127 @@ fn a_branch_of_version_1_repeats_answers_of_its_base() {
     assert_eq!(rows[0].sums.cost, 15.0);
     assert_eq!(scene.total(), 4);
 }
+
+/// The header of a rollout of Codex's: its number, the day, and the number of the session that it was forked from.
+fn header(number: u32, day: u32, base: Option<u32>) -> String {
+    let base = base.map(|base| format!(r#","forked_from_id":"{}""#, id(base)));
+    format!(
+        r#"{{"timestamp":"2026-03-{day:02}T10:00:00.000Z","type":"session_meta","payload":{{"id":"{}","timestamp":"2026-03-{day:02}T10:00:00.000Z","cwd":"/w","originator":"o","cli_version":"0.140.0"{}}}}}"#,
+        id(number),
+        base.unwrap_or_default()
+    ) + "\n"
+}
+
+/// An answer of Codex's: the day and the second, the running total, and what it used.
+fn answer((day, second): (u32, u32), total: u32, last: u32) -> String {
+    format!(
+        r#"{{"timestamp":"2026-03-{day:02}T10:00:{second:02}.000Z","type":"event_msg","payload":{{"type":"token_count","info":{{"total_token_usage":{{"output_tokens":{total}}},"last_token_usage":{{"output_tokens":{last}}}}}}}}}"#
+    ) + "\n"
+}
+
+fn rollout(scene: &Scene, number: u32, lines: &[String]) {
+    let name = format!("rollout-2026-03-01T10-00-00-{}.jsonl", id(number));
+    scene.write(&name, lines);
+}
+
+fn total_and_answers(scene: &Scene) -> (u64, u64) {
+    let total = scene.total();
+    (total, scene.report(UsageBy::Family).total.answers)
+}
+
+/// Two forks of one base, each with a turn of its own that is as long as the other's and the base's next one.
+fn forks(scene: &Scene, has_header: bool) {
+    for (number, day) in [(2, 2), (3, 3)] {
+        let mut lines = vec![header(number, day, Some(1))];
+        lines.extend(has_header.then(|| header(1, 1, None)));
+        lines.extend([answer((day, 1), 100, 100), answer((day, 1), 300, 200)]);
+        lines.push(answer((day, 9), 400, 100));
+        rollout(scene, number, &lines);
+    }
+}
+
+#[test]
+fn a_fork_repeats_its_base_and_counts_what_is_its_own() {
+    for has_header in [false, true] {
+        let scene = Scene::new();
+        forks(&scene, has_header);
+        scene.import();
+        // The base is not there: its two answers count once.
+        assert_eq!(total_and_answers(&scene), (300 + 2 * 100, 4), "{has_header}");
+        // It goes on after the forks.
+        let base = [
+            header(1, 1, None),
+            answer((1, 1), 100, 100),
+            answer((1, 2), 300, 200),
+            answer((4, 1), 400, 100),
+        ];
+        rollout(&scene, 1, &base);
+        scene.import();
+        assert_eq!(total_and_answers(&scene), (400 + 2 * 100, 5), "{has_header}");
+        let mut sessions = scene.outputs(UsageBy::Session);
+        sessions.sort();
+        assert_eq!(sessions, [(id(1), 400), (id(2), 100), (id(3), 100)]);
+    }
+}
+
+#[test]
+fn a_fork_of_a_fork_repeats_both() {
+    let scene = Scene::new();
+    let base = [header(1, 1, None), answer((1, 1), 10, 10)];
+    rollout(&scene, 1, &base);
+    let fork =
+        [header(2, 2, Some(1)), header(1, 1, None), answer((2, 0), 10, 10), answer((2, 5), 30, 20)];
+    rollout(&scene, 2, &fork);
+    let again = [
+        header(3, 3, Some(2)),
+        header(2, 2, Some(1)),
+        header(1, 1, None),
+        answer((3, 0), 10, 10),
+        answer((3, 0), 30, 20),
+        answer((3, 5), 70, 40),
+    ];
+    rollout(&scene, 3, &again);
+    scene.import();
+    assert_eq!(total_and_answers(&scene), (70, 3));
+    // Without the fork between them the answers of the base are not counted again.
+    scene.store.remove(&id(2)).unwrap();
+    assert_eq!(total_and_answers(&scene), (70, 3));
+}
+
+#[test]
+fn a_turn_that_is_younger_than_its_fork_is_its_own() {
+    let ids = ["01a221e7-a859-78a1-8c01-2c37a69d8425", "01a221e7-a93d-7501-9673-b392c82243ef"];
+    let named = |number: usize, base: Option<u32>| {
+        let known = |line: String| line.replace(&id(1), ids[0]).replace(&id(2), ids[1]);
+        known(header(u32::try_from(number).unwrap(), 1, base))
+    };
+    let turn = |id: &str| {
+        format!(
+            r#"{{"timestamp":"2026-03-01T10:00:00.000Z","type":"event_msg","payload":{{"type":"task_started","turn_id":"{id}"}}}}"#
+        ) + "\n"
+    };
+    let first = turn("01a221e7-a865-7e10-820b-b25fb01ee333");
+    let scene = Scene::new();
+    let base = [named(1, None), first.clone(), answer((1, 0), 10, 10), answer((1, 0), 20, 10)];
+    scene.write(&format!("rollout-2026-03-01T10-00-00-{}.jsonl", ids[0]), &base);
+    // Forked behind the first answer: its own is like the second one of the base, and in the same second.
+    let own = turn("01a221e7-a94f-7ee1-9514-962aaaa1ece9");
+    let fork = [named(2, Some(1)), first, answer((1, 0), 10, 10), own, answer((1, 0), 20, 10)];
+    scene.write(&format!("rollout-2026-03-01T10-00-00-{}.jsonl", ids[1]), &fork);
+    scene.import();
+    assert_eq!(total_and_answers(&scene), (30, 3));
+}
+
+#[test]
+fn an_advisor_counts_to_its_own_model_once() {
+    let scene = Scene::new();
+    let iterations = r#""iterations":[{"type":"advisor_message","model":"claude-opus-4-5","input_tokens":70,"output_tokens":8}],"input_tokens":1"#;
+    let lines =
+        [1, 2].map(|number| record(1, 1, number, 3, "").replace(r#""input_tokens":1"#, iterations));
+    scene.write(&format!("-work-a/{}.jsonl", id(1)), &lines);
+    scene.import();
+    let models = [("claude-opus-4-6", 3), ("claude-opus-4-5", 8)];
+    let mut found = scene.outputs(UsageBy::Model);
+    found.sort_by_key(|(_, output)| *output);
+    assert_eq!(found, models.map(|(model, output)| (model.to_owned(), output)));
+}

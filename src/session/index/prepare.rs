@@ -219,10 +219,9 @@ fn describe(prepared: &mut Prepared, family: Family, read: &Line<'_>, place: Rec
     if let Some(effect) = read.effect() {
         prepared.effects.push((prepared.lines.len(), effect));
     }
-    if family.may_state_usage(line.kind, line.role)
-        && let Some(report) = read.usage()
-    {
-        prepared.usage.push((prepared.lines.len(), report));
+    if family.may_state_usage(line.kind, line.role) {
+        let place = prepared.lines.len();
+        prepared.usage.extend(read.usage().into_iter().map(|report| (place, report)));
     }
     prepared.lines.push(line);
 }

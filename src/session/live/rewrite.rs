@@ -422,7 +422,7 @@ fn count(record: &mut SessionRecord, reading: Reading, old: &Entry, new: &[u8]) 
     }
 }
 
-fn usage(reading: Reading, line: &[u8]) -> Option<UsageReport> {
+fn usage(reading: Reading, line: &[u8]) -> Vec<UsageReport> {
     read_line(reading, line, |line| line.usage())
 }
 

@@ -179,12 +179,12 @@ impl Checker<'_> {
             let pointer = PointerRecord { kind, target, text, message_before: before };
             self.expected.pointers.push((line.ordinal, pointer));
         }
-        if self.view.record().known_family().may_state_usage(kind, role)
-            && let Some(report) = read.usage()
-        {
+        if self.view.record().known_family().may_state_usage(kind, role) {
             let rows = &mut self.expected.usage;
             let place = (time, read.is_sidechain());
-            self.usage.take(report, place, |number, row| rows.push((number, row)));
+            for report in read.usage() {
+                self.usage.take(report, place, |number, row| rows.push((number, row)));
+            }
         }
         self.expected.messages += u64::from(kind == EntryKind::Message);
         if kind == EntryKind::Message && !read.is_sidechain() {
