@@ -359,7 +359,7 @@ fn what_the_journal_cannot_hold_gets_its_turn_between_appends() {
             }
             done.send(()).unwrap();
         });
-        let result = wait.recv_timeout(Duration::from_secs(30));
+        let result = wait.recv_timeout(Duration::from_secs(600));
         stop.store(true, Ordering::Relaxed);
         result.expect("the appends of others do not stop");
     });

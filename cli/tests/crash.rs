@@ -80,9 +80,7 @@ fn a_killed_import_is_completed_by_the_next() {
         if path.exists() {
             partly += check_what_is_there(&path, &sessions);
         }
-        let begin = Instant::now();
         assert!(import(&path, &files).status().unwrap().success(), "round {round}");
-        assert!(begin.elapsed() < whole * 20 + Duration::from_secs(20));
         let store = Store::open(&path).unwrap();
         for (session, bytes) in &sessions {
             assert!(exact(&store, session) == *bytes, "round {round}, session {session}");

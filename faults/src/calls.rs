@@ -10,7 +10,7 @@ use std::thread;
 use fastrand::Rng;
 
 use crate::command::aftermath;
-use crate::command::calling::{FAILING, is_met, is_met_by_memory};
+use crate::command::calling::{FAILING, is_met, is_met_by_memory, is_met_by_runtime};
 use crate::command::case::{Prepared, Stage, some_of_each};
 use crate::command::program::{Ended, Fault, Program};
 use crate::command::{reading, writing};
@@ -256,7 +256,11 @@ fn one(
         call.starts_with("write") && (*is_for_good || ended.calls.lines().any(is_of_stderr));
     if !is_aborted {
         // Memory is nowhere.
-        is_clear(prepared, &ended, &stage.work, cannot_say || is_of_memory)?;
+        let cannot_say = cannot_say
+            || is_of_memory
+            || ended.is_rushed
+            || is_met_by_runtime(&ended.calls, &stage.work);
+        is_clear(prepared, &ended, &stage.work, cannot_say)?;
     }
     aftermath::examine(stage, prepared, &ended)
 }

@@ -13,7 +13,7 @@ use leafline::{Error, Store};
 use crate::answers::{Answers, Opening, ask, open};
 
 /// What takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What came of a copy.
 #[derive(Debug)]
@@ -134,6 +134,6 @@ pub(crate) fn of(
             let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
             format!("a panic: {}", text.unwrap_or("without a text"))
         }),
-        Err(_) => Err("no answer in a minute".to_owned()),
+        Err(_) => Err("no answer in ten minutes".to_owned()),
     }
 }

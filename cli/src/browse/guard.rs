@@ -83,7 +83,7 @@ mod tests {
     const REASON: &str = "a panic on purpose";
 
     /// Longer than anything here takes.
-    const PATIENCE: Duration = Duration::from_secs(60);
+    const PATIENCE: Duration = Duration::from_secs(600);
 
     /// What the test below has the terminal run.
     #[test]

@@ -18,7 +18,7 @@ use super::draw::draw;
 use crate::place::Place;
 
 /// Longer than anything here takes, on a machine that is busy with something else.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A store, and a browser of it on a screen.
 struct Desk {

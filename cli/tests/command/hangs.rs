@@ -11,7 +11,7 @@ use crate::scene::{
 };
 
 /// The longest that a command here may take on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A history that a program would read for ever.
 const ENDLESS: &str = "CREATE VIEW history AS WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers)

@@ -10,7 +10,7 @@ use leafline_generate::{Shape, generate};
 use crate::scene::{Run, Scene, command, file, finished, header, message, path};
 
 /// Longer than anything here takes, on a machine that is busy with something else.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What ctrl-c does.
 fn interrupt(child: &Child, signal: &str) {

@@ -160,7 +160,7 @@ mod unix {
     /// The file that a process is writing below a folder, once there is one.
     fn being_written(folder: &Path, child: &mut Child) -> Option<PathBuf> {
         let begun = Instant::now();
-        while begun.elapsed() < Duration::from_secs(20) && child.try_wait().unwrap().is_none() {
+        while begun.elapsed() < Duration::from_secs(600) && child.try_wait().unwrap().is_none() {
             let sessions = folder.join("pi/sessions");
             let folders = std::fs::read_dir(sessions).into_iter().flatten().flatten();
             for project in folders.filter(|entry| entry.path().is_dir()) {

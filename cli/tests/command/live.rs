@@ -705,7 +705,7 @@ fn a_stream_is_stored_as_it_is_asked_to() {
                 send.send(line.unwrap()).unwrap();
             }
         });
-        let patience = std::time::Duration::from_secs(if answers { 60 } else { 1 });
+        let patience = std::time::Duration::from_secs(if answers { 600 } else { 1 });
         assert_eq!(receive.recv_timeout(patience).is_ok(), answers, "{when}");
         drop(stdin);
         assert!(child.wait().unwrap().success());

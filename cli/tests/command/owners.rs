@@ -17,7 +17,7 @@ use super::signals::{go_on, stop};
 const UNFINISHED: TableDefinition<u64, u64> = TableDefinition::new("unfinished");
 
 /// An import is waited for this long.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A session whose import takes several commits, and its id.
 fn long_session() -> (Vec<u8>, String) {

@@ -18,7 +18,7 @@ use rustix::termios::{LocalModes, OptionalActions, Winsize, tcgetattr, tcsetattr
 use crate::scene::Scene;
 
 /// Longer than anything here takes, on a machine that is busy with something else.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What ctrl-c types.
 pub(crate) const CTRL_C: &str = "\u{3}";

@@ -229,13 +229,11 @@ fn a_signal_ends_it() {
             // It listens for signals before it reads.
             client.request("ping", json!({}));
         }
-        let begun = Instant::now();
         let process = client.child.id().to_string();
         assert!(Command::new("kill").args([signal, &process]).status().unwrap().success());
         assert!(client.next().is_none());
         let status = client.child.wait().unwrap();
         assert_eq!(status.code(), Some(130));
-        assert!(begun.elapsed() < Duration::from_secs(20));
     }
 }
 
@@ -258,7 +256,7 @@ fn ended(mut child: Child) -> (Option<i32>, String) {
     let input = child.stdin.take();
     let begun = Instant::now();
     while child.try_wait().unwrap().is_none() {
-        assert!(begun.elapsed() < Duration::from_secs(60), "it waits for its input");
+        assert!(begun.elapsed() < Duration::from_secs(600), "it waits for its input");
         std::thread::sleep(Duration::from_millis(5));
     }
     drop(input);

@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 /// How long an answer of the browser may take.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A browser with one page.
 pub(crate) struct Browser {

@@ -73,9 +73,20 @@ pub fn places_of_memory(calls: &str, folder: &Path) -> BTreeSet<Place> {
 /// Whether a call that was made to fail asked for memory or a thread, and none was about the folder.
 #[must_use]
 pub fn is_met_by_memory(calls: &str, folder: &Path) -> bool {
-    let failed = || calls.lines().filter(|line| line.ends_with("(INJECTED)")).filter_map(parse);
-    failed().any(|(_, call, arguments)| is_for_memory(call, arguments))
+    failed(calls).iter().any(|(call, arguments)| is_for_memory(call, arguments))
         && !failed_about(calls, &folder.to_string_lossy())
+}
+
+/// Whether a call that was made to fail was the runtime's own, by which its threads wake each other: such a failure is in no
+/// file, and which thread makes the nth call differs from run to run.
+#[must_use]
+pub fn is_met_by_runtime(calls: &str, folder: &Path) -> bool {
+    let folder = folder.to_string_lossy();
+    failed(calls).iter().any(|(call, arguments)| {
+        let is_own =
+            ["<anon_inode:", "<pipe:", "<socket:"].iter().any(|kind| arguments.contains(kind));
+        is_own && !is_about(call, arguments, &folder)
+    })
 }
 
 fn is_for_memory(call: &str, arguments: &str) -> bool {
@@ -88,19 +99,37 @@ fn is_for_memory(call: &str, arguments: &str) -> bool {
 /// Whether a call that was made to fail was about something below the folder.
 #[must_use]
 pub fn is_met(calls: &str, folder: &Path) -> bool {
-    let folder = folder.to_string_lossy();
-    let mut failed = calls.lines().filter(|line| line.ends_with("(INJECTED)"));
     // A lock that its holder cannot give back is one that the system does not know: it fails for nobody.
-    failed.all(|line| !line.contains("F_UNLCK")) && failed_about(calls, &folder)
+    failed(calls).iter().all(|(_, arguments)| !arguments.contains("F_UNLCK"))
+        && failed_about(calls, &folder.to_string_lossy())
 }
 
 /// Whether one of the calls that failed was about the folder.
 fn failed_about(calls: &str, folder: &str) -> bool {
-    let mut failed = calls.lines().filter(|line| line.ends_with("(INJECTED)"));
-    failed.any(|line| {
-        // The end of a call that another thread's has interrupted does not repeat what it is about.
-        parse(line).is_none_or(|(_, call, arguments)| is_about(call, arguments, folder))
-    })
+    failed(calls).iter().any(|(call, arguments)| is_about(call, arguments, folder))
+}
+
+/// The calls that were made to fail, with their arguments. The end of a call that another thread's has interrupted does not repeat
+/// them.
+fn failed(calls: &str) -> Vec<(&str, &str)> {
+    let mut unfinished = HashMap::new();
+    let mut failed = Vec::new();
+    for line in calls.lines() {
+        let is_failed = line.ends_with("(INJECTED)");
+        if let Some((thread, call, arguments)) = parse(line) {
+            if is_failed {
+                failed.push((call, arguments));
+            } else if line.ends_with("<unfinished ...>") {
+                unfinished.insert(thread, (call, arguments));
+            }
+        } else if let Some(begun) =
+            line.split_once(' ').and_then(|(thread, _)| unfinished.remove(thread))
+            && is_failed
+        {
+            failed.push(begun);
+        }
+    }
+    failed
 }
 
 /// A thread's number, the call's name, and what stands behind.
@@ -167,6 +196,21 @@ mod tests {
             "7 mremap(0x7, 8, 16, MREMAP_MAYMOVE) = -1 ENOMEM (Cannot allocate memory) (INJECTED)";
         assert!(is_met_by_memory(failed, Path::new("/w")));
         assert!(!is_met(failed, Path::new("/w")));
+    }
+
+    #[test]
+    fn the_runtimes_own_calls_are_told_apart() {
+        let own = "7 write(6<anon_inode:[eventfd]>, \"\"..., 8) = -1 EDQUOT (Disk quota exceeded) (INJECTED)";
+        let interrupted = "\
+7 write(6<anon_inode:[eventfd]>, \"\"..., 8 <unfinished ...>
+8 write(1</p/stdout>, \"\"..., 3) = 3
+7 <... write resumed>) = -1 EDQUOT (Disk quota exceeded) (INJECTED)";
+        let printed = "7 write(1<pipe:[3]>, \"\"..., 3) = -1 EIO (Input/output error) (INJECTED)";
+        let work = Path::new("/w");
+        for calls in [own, interrupted] {
+            assert!(is_met_by_runtime(calls, work) && !is_met(calls, work));
+        }
+        assert!(!is_met_by_runtime(printed, work) && is_met(printed, work));
     }
 
     #[test]

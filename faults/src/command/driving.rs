@@ -11,8 +11,8 @@ use serde_json::Value;
 /// How often to look what it has printed.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// How long to wait for the answer of a server.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long to wait for the answer of a server, which may not come.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What a run is given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,47 +75,51 @@ pub(crate) fn signal_group(signal: &str, group: u32) -> io::Result<()> {
 }
 
 impl Driver<'_> {
-    /// Gives the run what it gets as it goes on.
-    pub(super) fn drive(mut self) -> io::Result<()> {
+    /// Gives the run what it gets as it goes on. Says whether that came before all was printed that should have been.
+    pub(super) fn drive(mut self) -> io::Result<bool> {
+        let mut is_rushed = false;
         match self.input {
             Input::Whole(_) => {}
             Input::Interrupted(count) => {
-                self.wait_for_lines(count)?;
+                is_rushed = !self.wait_for_lines(count)?;
                 if !self.is_over() {
                     signal_group("-INT", self.group)?;
                 }
             }
             Input::Requests(requests) => {
-                let Some(mut pipe) = self.pipe.take() else { return Ok(()) };
+                let Some(mut pipe) = self.pipe.take() else { return Ok(false) };
                 let mut asked = 0;
                 for line in requests.lines() {
                     // A process that has ended reads no more.
                     if writeln!(pipe, "{line}").is_err() {
-                        return Ok(());
+                        return Ok(is_rushed);
                     }
                     asked += usize::from(is_question(line));
-                    self.wait_for_lines(asked)?;
+                    is_rushed |= !self.wait_for_lines(asked)?;
                 }
             }
         }
-        Ok(())
+        Ok(is_rushed)
     }
 
     fn is_over(&self) -> bool {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Waits until it has printed so many lines, or has ended, or will not.
-    fn wait_for_lines(&self, count: usize) -> io::Result<()> {
+    /// Waits until it has printed so many lines or has ended; false if it is not waited for any longer.
+    fn wait_for_lines(&self, count: usize) -> io::Result<bool> {
         let begun = Instant::now();
-        while !self.is_over() && begun.elapsed() < PATIENCE {
+        while !self.is_over() {
             let printed = std::fs::read(self.stdout)?;
             if printed.iter().filter(|&&byte| byte == b'\n').count() >= count {
                 break;
             }
+            if begun.elapsed() >= PATIENCE {
+                return Ok(false);
+            }
             std::thread::sleep(PAUSE);
         }
-        Ok(())
+        Ok(true)
     }
 }
 

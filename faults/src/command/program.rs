@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use super::driving::{Driver, Input, signal_group};
 
 /// What takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// How often to look whether a process has ended.
 const PAUSE: Duration = Duration::from_micros(200);
@@ -60,6 +60,8 @@ pub struct Ended {
     pub signal: Option<i32>,
     /// Whether it had to be ended because it took too long.
     pub hung: bool,
+    /// Whether it was given more, or interrupted, before it had printed all that was waited for.
+    pub is_rushed: bool,
     /// What it printed.
     pub stdout: String,
     /// Its complaints.
@@ -174,11 +176,12 @@ impl Program {
         let is_over = AtomicBool::new(false);
         let pipe = child.stdin.take();
         let driver = Driver { input, group: child.id(), pipe, stdout: &stdout, is_over: &is_over };
-        let (status, is_late) = std::thread::scope(|scope| {
+        let ((status, is_late), is_rushed) = std::thread::scope(|scope| {
             let driving = scope.spawn(|| driver.drive());
             let waited = wait(&mut child, limit);
             is_over.store(true, Ordering::Relaxed);
-            driving.join().expect("it does not panic").and(waited)
+            let is_rushed = driving.join().expect("it does not panic")?;
+            io::Result::Ok((waited?, is_rushed))
         })?;
         let text = |path: &Path| {
             std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
@@ -188,6 +191,7 @@ impl Program {
             status: status.code(),
             signal: status.signal(),
             hung: is_late && !matches!(fault, Fault::KilledAfter(_)),
+            is_rushed,
             stdout: text(&stdout)?,
             stderr: text(&stderr)?,
             calls: if is_traced { text(&calls)? } else { String::new() },

@@ -13,8 +13,11 @@ use super::Span;
 use super::people::Signs;
 use crate::command::program::Program;
 
-/// For how long the import is stopped: nobody's commit takes so long, nor does a read that takes in a journal of 8 MiB.
-const STOP: Duration = Duration::from_millis(1500);
+/// What takes longer hangs.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// How often to look at the others.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// Between the beginning of an import, or the end of a stop, and the next one.
 const BETWEEN: Duration = Duration::from_millis(300);
@@ -62,10 +65,14 @@ pub(super) fn run(program: &Program, folder: &Path, signs: &Signs, until: Instan
     std::fs::write(&large, bytes).expect("a file can be written");
     std::fs::create_dir(folder.join("grows")).expect("a folder can be made");
     loop {
+        // The first append of a process is a commit, which an import lets wait.
+        if !comes(|| signs.turns().iter().all(|&turns| turns > 0)) {
+            changes.failures.push(format!("someone does not begin: {:?}", signs.turns()));
+        }
         let import = [IMPORT, "large.jsonl", "--restore", "--no-index", "--quiet", "--no-compact"];
         let begun = Instant::now();
         let child = spawn(program, folder, &import);
-        stop_now_and_then(&child, folder, &mut changes, until);
+        stop_now_and_then(&child, folder, signs, &mut changes, until);
         ended(child, &import, &mut changes.failures);
         changes.ran(IMPORT, begun);
         grow(folder, changes.synced);
@@ -77,12 +84,14 @@ pub(super) fn run(program: &Program, folder: &Path, signs: &Signs, until: Instan
         let begun = Instant::now();
         loop {
             changes.compact(program, folder);
-            if begun.elapsed() >= COMPACTING || Instant::now() >= until {
+            let is_time = begun.elapsed() >= COMPACTING || Instant::now() >= until;
+            if is_time && (changes.compactions.succeeded > 0 || begun.elapsed() >= PATIENCE) {
                 break;
             }
         }
         signs.be_left(false);
-        if Instant::now() >= until {
+        let is_done = !changes.stops.is_empty() || !changes.failures.is_empty();
+        if Instant::now() >= until && is_done {
             return changes;
         }
     }
@@ -144,8 +153,14 @@ fn ended(child: Child, words: &[&str], failures: &mut Vec<String>) {
     }
 }
 
-/// Stops an import wherever it is, most often in its transaction, and lets it go on.
-fn stop_now_and_then(import: &Child, folder: &Path, changes: &mut Changes, until: Instant) {
+/// Stops an import wherever it is, most often in its transaction, and lets it go on once all others have gone on.
+fn stop_now_and_then(
+    import: &Child,
+    folder: &Path,
+    signs: &Signs,
+    changes: &mut Changes,
+    until: Instant,
+) {
     let signal = |name: &str| {
         let id = import.id().to_string();
         let sent = Command::new("kill").args([name, &id]).stderr(Stdio::null()).status();
@@ -160,8 +175,15 @@ fn stop_now_and_then(import: &Child, folder: &Path, changes: &mut Changes, until
             return;
         }
         if is_stopped(import.id()) && !holds_header(&folder.join("store.leafline")) {
-            let begun = Instant::now();
-            std::thread::sleep(STOP);
+            let (begun, before) = (Instant::now(), signs.turns());
+            // The first turn may have begun before.
+            let goes_on = |(now, before): (&u64, &u64)| *now >= before + 2;
+            if !comes(|| signs.turns().iter().zip(&before).all(goes_on)) {
+                let turns = signs.turns();
+                changes
+                    .failures
+                    .push(format!("a stopped import stops others: {before:?}, {turns:?}"));
+            }
             changes.stops.push((begun, Instant::now()));
         }
         signal("-CONT");
@@ -171,17 +193,22 @@ fn stop_now_and_then(import: &Child, folder: &Path, changes: &mut Changes, until
     }
 }
 
-/// Waits until a process that was told to stop has stopped.
+/// Waits until a process that was told to stop has stopped; false if it has ended.
 fn is_stopped(process: u32) -> bool {
+    let state = || std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    comes(|| state().contains(") T") || state().contains(") Z")) && state().contains(") T")
+}
+
+/// Waits until something is so; false if it does not come.
+fn comes(is_so: impl Fn() -> bool) -> bool {
     let begun = Instant::now();
-    while begun.elapsed() < STOP {
-        let state = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-        if state.contains(") T") {
-            return true;
+    while !is_so() {
+        if begun.elapsed() >= PATIENCE {
+            return false;
         }
-        std::thread::sleep(Duration::from_micros(200));
+        std::thread::sleep(PAUSE);
     }
-    false
+    true
 }
 
 /// Whether someone holds the engine's lock of the header. It is held while a commit names itself, and readers wait for that

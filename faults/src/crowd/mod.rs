@@ -108,9 +108,9 @@ pub fn run(time: Duration, program: Option<&Path>, folder: &Path) -> Result<Repo
             })
             .collect();
         let readers: Vec<_> = (0..READERS)
-            .map(|_| {
+            .map(|number| {
                 let (path, sessions) = (&path, &sessions);
-                scope.spawn(move || people::read(path, sessions, signs))
+                scope.spawn(move || people::read(number, path, sessions, signs))
             })
             .collect();
         let syncer = scope.spawn(move || people::sync_bare(folder, signs));
@@ -158,9 +158,6 @@ fn judge(
     let is_in = |spans: &[Span], begun: Instant, took: Duration| {
         spans.iter().any(|span| span.0 <= begun && begun + took <= span.1)
     };
-    let is_across = |begun: Instant, took: Duration| {
-        changes.stops.iter().any(|stop| begun <= stop.0 && stop.1 <= begun + took)
-    };
     let limit = report.syncs.iter().max().copied().unwrap_or_default() + MARGIN;
     for appended in &appended {
         report.counts.push(appended.all.len());
@@ -171,7 +168,7 @@ fn judge(
                 let is_meanwhile = |span: &Span| span.0 < *begun + *took && *begun < span.1;
                 let command = changes.commands.iter().rev().find(|(_, span)| is_meanwhile(span));
                 let beside = match is_first {
-                    _ if *took - *without_core <= limit => "no core",
+                    _ if took.saturating_sub(*without_core) <= limit => "no core",
                     true => "the first of a process",
                     false if changes.stops.iter().any(is_meanwhile) => "an import that is stopped",
                     false => command.map_or("nothing", |command| command.0),
@@ -182,10 +179,6 @@ fn judge(
                 report.beside_imports.push(*took);
             }
             report.within_stops.1 += u64::from(is_in(&changes.stops, *begun, *took));
-            // The first one may be a commit, and the import has the transaction.
-            if !is_first && is_across(*begun, *took) {
-                report.failures.push(format!("an append of {took:?} waited for a stopped import"));
-            }
         }
     }
     for reads in reads {
@@ -193,9 +186,6 @@ fn judge(
         for (begun, took) in reads.all {
             report.reads.push(took);
             report.within_stops.0 += u64::from(is_in(&changes.stops, begun, took));
-            if is_across(begun, took) {
-                report.failures.push(format!("a read of {took:?} waited for a stopped import"));
-            }
         }
     }
     if report.counts.contains(&0) {

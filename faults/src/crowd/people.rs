@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::process::Stdio;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
@@ -13,6 +13,7 @@ use leafline::Store;
 use leafline::live::Persistence;
 use leafline::pi::Draft;
 
+use super::{APPENDERS, READERS};
 use crate::answers::{Opening, open};
 use crate::command::program::Program;
 
@@ -34,6 +35,8 @@ const HERE: &str = "/proc/thread-self/schedstat";
 pub(super) struct Signs {
     over: AtomicBool,
     left: AtomicBool,
+    /// How many appends each appender's process has made, and reads each reader: none while the process makes its first one.
+    turns: [AtomicU64; APPENDERS + READERS],
 }
 
 impl Signs {
@@ -45,6 +48,15 @@ impl Signs {
     /// Whether those who keep the store open are to leave it, so that it can be compacted, and to come again later.
     pub(super) fn be_left(&self, left: bool) {
         self.left.store(left, Ordering::Relaxed);
+    }
+
+    /// The turns of all.
+    pub(super) fn turns(&self) -> Vec<u64> {
+        self.turns.iter().map(|turns| turns.load(Ordering::Relaxed)).collect()
+    }
+
+    fn has_turn(&self, person: usize) {
+        self.turns[person].fetch_add(1, Ordering::Relaxed);
     }
 
     fn is_over(&self) -> bool {
@@ -105,6 +117,7 @@ impl Appender {
         let mut input = child.stdin.take().expect("it has an input");
         let mut output = BufReader::new(child.stdout.take().expect("it has an output"));
         let mut is_first = true;
+        signs.turns[self.number].store(0, Ordering::Relaxed);
         let appends = format!("/proc/{}/schedstat", child.id());
         let of_both = || without_core(&appends) + without_core(HERE);
         while !signs.is_over() && !signs.is_to_be_left() {
@@ -123,6 +136,7 @@ impl Appender {
             let id = id.trim_end().to_owned();
             appended.all.push(Append { begun, took, without_core, id, is_first });
             is_first = false;
+            signs.has_turn(self.number);
         }
         drop(input);
         let mut complaint = String::new();
@@ -245,7 +259,7 @@ pub(super) struct Reads {
 
 /// Reads until it is over: the list, and of each session the last entry. What was there once must stay, also in another file.
 /// While the store is to be left, it is opened for each read, and closed.
-pub(super) fn read(path: &Path, sessions: &[String], signs: &Signs) -> Reads {
+pub(super) fn read(number: usize, path: &Path, sessions: &[String], signs: &Signs) -> Reads {
     let mut random = Rng::new();
     let mut reads = Reads::default();
     let mut entries: HashMap<&str, u64> = HashMap::new();
@@ -270,6 +284,7 @@ pub(super) fn read(path: &Path, sessions: &[String], signs: &Signs) -> Reads {
             Ok((list.len(), reader.facts().entries, reader.get_leaf()?.is_some()))
         });
         reads.all.push((begun, begun.elapsed()));
+        signs.has_turn(APPENDERS + number);
         match read {
             Ok((listed, now, has_leaf)) => {
                 let before = entries.insert(id, now).unwrap_or_default();

@@ -149,7 +149,7 @@ fn what_the_journal_alone_has_is_added_although_its_row_is_lost() {
     // These are folded in the background. What comes then is not, for as long.
     let folded = || store.committed().unwrap().journal_row().unwrap().folded.sequence;
     let begun = Instant::now();
-    while folded() < 1 && begun.elapsed() < Duration::from_secs(60) {
+    while folded() < 1 && begun.elapsed() < Duration::from_secs(600) {
         std::thread::sleep(Duration::from_millis(10));
     }
     ids.push(append(&mut one, "c"));

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 /// How long a script may take for an answer, if it is not said otherwise: pi and omp run in the script itself.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A script that asks a program.
 #[derive(Debug)]
@@ -182,8 +182,6 @@ impl Answers {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Instant;
-
     use super::*;
     use crate::{folder, runs};
 
@@ -192,9 +190,7 @@ mod tests {
         let script = "while read -r job; do case $job in *2*) kill -STOP $$;; *) echo \"[$job]\";; esac; done";
         let script =
             Script::new("sh", folder(""), &["-c", script]).with_patience(Duration::from_secs(2));
-        let start = Instant::now();
         let answers = script.ask(&[1, 2, 3, 2, 5]);
-        assert!(start.elapsed() < Duration::from_secs(60));
         let hanging: Vec<bool> = answers.iter().map(hangs).collect();
         assert_eq!(hanging, [false, true, false, true, false]);
         assert_eq!(

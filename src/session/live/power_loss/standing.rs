@@ -92,7 +92,7 @@ impl Scene {
                 let is_unconfirmed = store.has_unconfirmed_commit();
                 seen.unconfirmed += usize::from(is_unconfirmed);
                 ask.send(()).unwrap();
-                let Ok(acted) = answered.recv_timeout(Duration::from_secs(10)) else {
+                let Ok(acted) = answered.recv_timeout(Duration::from_secs(600)) else {
                     record.go_on(true);
                     panic!("it waits at stop {}, unconfirmed: {is_unconfirmed}", seen.stops);
                 };
