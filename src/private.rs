@@ -3,7 +3,7 @@
 //! On Unix files are made with mode 0600 and folders with 0700, whatever the process's umask. Elsewhere the system's
 //! rules for new files hold.
 
-use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io::Result;
 use std::path::Path;
 
@@ -54,6 +54,22 @@ pub(crate) fn keep_rights(file: &File, old: Permissions) -> Result<()> {
     match file.metadata()?.permissions() == kept {
         true => Ok(()),
         false => file.set_permissions(kept),
+    }
+}
+
+/// Gives a file the owner, the group and the mode of another one.
+pub(crate) fn take_rights(file: &File, of: &Metadata) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let now = file.metadata()?;
+        if (now.uid(), now.gid()) != (of.uid(), of.gid()) {
+            fchown(file, Some(of.uid()), Some(of.gid()))?;
+        }
+    }
+    match file.metadata()?.permissions() == of.permissions() {
+        true => Ok(()),
+        false => file.set_permissions(of.permissions()),
     }
 }
 

@@ -37,10 +37,12 @@ pub enum Damage {
     JournalStale,
     /// The journal of another store.
     JournalForeign,
+    /// The journal of a copy of the store.
+    JournalOfCopy,
 }
 
 /// All kinds.
-pub const KINDS: [Damage; 13] = [
+pub const KINDS: [Damage; 14] = [
     Damage::Bit,
     Damage::Bits,
     Damage::Header,
@@ -54,6 +56,7 @@ pub const KINDS: [Damage; 13] = [
     Damage::JournalCutOff,
     Damage::JournalStale,
     Damage::JournalForeign,
+    Damage::JournalOfCopy,
 ];
 
 impl Damage {
@@ -146,12 +149,12 @@ pub fn store(bytes: &mut Vec<u8>, earlier: &[u8], damage: Damage, random: &mut R
     }
 }
 
-/// Damages a journal; `others` are what it was earlier, and `foreign` is that of another store.
+/// Damages a journal; `others` are what it was earlier, `foreign` is that of another store, and `copy` that of a copy.
 ///
 /// Mostly where something is written, or may be next: of 8 MiB a few pages are.
 pub fn journal(
     image: &mut Image,
-    (others, foreign): (&[Image], &Image),
+    (others, foreign, copy): (&[Image], &Image, &Image),
     damage: Damage,
     random: &mut Rng,
 ) {
@@ -187,6 +190,7 @@ pub fn journal(
             }
         }
         Damage::JournalForeign => image.clone_from(foreign),
+        Damage::JournalOfCopy => image.clone_from(copy),
         _ => {}
     }
 }

@@ -345,5 +345,6 @@ fn named(damage: Damage) -> &'static str {
         Damage::JournalCutOff => "journal: it ends early",
         Damage::JournalStale => "journal: as it was earlier",
         Damage::JournalForeign => "journal: of another store",
+        Damage::JournalOfCopy => "journal: of a copy of the store",
     }
 }

@@ -172,7 +172,8 @@ impl Sample {
         let mut of_journal = None;
         if let Some(journal) = journal.as_mut().filter(|_| damage.is_of_journal()) {
             write(&path, bytes);
-            let others = (&self.files.earlier_journals[..], &self.files.foreign);
+            let files = &self.files;
+            let others = (&files.earlier_journals[..], &files.foreign, &files.copy);
             damage::journal(journal, others, damage, random);
             of_journal = Some(JournalDamage::of(&self.files, journal));
         } else {

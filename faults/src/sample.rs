@@ -39,6 +39,8 @@ pub struct Files {
     pub ended: (Vec<u8>, Image),
     /// The journal of another store.
     pub foreign: Image,
+    /// The journal of a copy of the store, to which other entries were appended.
+    pub copy: Image,
 }
 
 /// A record of the journal.
@@ -95,17 +97,23 @@ pub fn make(folder: &Path, seed: u64, size: Size) -> Result<Files> {
     live(&opened, "another", 20)?;
     let foreign = journal_of(other);
     drop(opened);
+    let copied = &folder.join("copied");
+    std::fs::write(copied, &closed).expect("a copy can be written");
+    let opened = Store::open(copied)?;
+    live(&opened, "copied", 20)?;
+    let copy = journal_of(copied);
+    drop(opened);
     let appended = append(store)?;
     let ended = (read(store), journal_of(store));
     // A store looks for its journal where that was made, too.
-    for path in [store, other] {
+    for path in [store, other, copied] {
         std::fs::remove_file(path).expect("a store can be removed");
         std::fs::remove_file(format!("{}.journal", path.display())).expect("its journal, too");
     }
     let Moments { killed, journals, sessions, mut earlier_journals } = appended;
     let records = records(&journals, sessions);
     earlier_journals.extend_from_slice(&journals[..journals.len() - 1]);
-    Ok(Files { closed, earlier, killed, journals, records, earlier_journals, ended, foreign })
+    Ok(Files { closed, earlier, killed, journals, records, earlier_journals, ended, foreign, copy })
 }
 
 fn read(path: &Path) -> Vec<u8> {

@@ -76,8 +76,40 @@ pub enum StoreError {
         /// Why it cannot be used.
         problem: String,
     },
+    /// The system does not let this process open the journal, and the tables do not have all.
+    #[error(
+        "the journal {journal} of store {path} cannot be opened ({source}{}), and what was appended last is in it alone: leave it in its place, and give it the owner and the mode of the store's file",
+        belongs_to(*.owner)
+    )]
+    JournalDenied {
+        /// The store's file.
+        path: PathBuf,
+        /// Its journal.
+        journal: PathBuf,
+        /// The number of the user whose file the journal is, if the system tells.
+        owner: Option<u32>,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Another process holds what an append needs, and does not get on.
+    #[error(
+        "nothing was written to store {path}: {} has held its journal for {seconds} s and does not get on; try again once it goes on or ends",
+        holder(*.process, *.is_stopped)
+    )]
+    HeldUp {
+        /// The store's file.
+        path: PathBuf,
+        /// The number of the process, if it is known.
+        process: Option<u32>,
+        /// Whether the system says that the process is stopped.
+        is_stopped: bool,
+        /// For how long nothing has happened.
+        seconds: u64,
+    },
     /// A file that has the journal's name is not the journal of this store.
-    #[error("{journal} cannot be the journal of store {path} ({problem}); move it away")]
+    #[error(
+        "{journal} cannot be the journal of store {path} ({problem}); if it is the journal of another store or of a copy, it may hold what was appended there last: put it back there, or else move it away"
+    )]
     ForeignJournal {
         /// The store's file.
         path: PathBuf,
@@ -86,9 +118,17 @@ pub enum StoreError {
         /// What is wrong with it.
         problem: String,
     },
-    /// The journal goes on from a later state of the store than the tables have.
+    /// A store would be made in the place of another one's journal.
+    #[error("no store can be made at {path}: it is the place of the journal of store {store}")]
+    PlaceOfJournal {
+        /// Where the store was to be made.
+        path: PathBuf,
+        /// The store that is there.
+        store: PathBuf,
+    },
+    /// The journal goes on from another state of the store than the tables have, as from a later one or from that of a copy.
     #[error(
-        "the journal {journal} is of a later state of store {path} than its file: the file was put back from a copy; put the copy of its journal beside it too"
+        "the journal {journal} continues another state of store {path} than its file has, and may hold entries that the file lacks: the file was put back from a copy, or the journal is a copy's; put back the one that belongs to the other, or move the journal away without deleting it"
     )]
     JournalAhead {
         /// The store's file.
@@ -126,6 +166,18 @@ fn opened(path: &Path) -> String {
         true => "the store in memory".to_owned(),
         false => format!("store {}", path.display()),
     }
+}
+
+fn belongs_to(owner: Option<u32>) -> String {
+    owner.map_or_else(String::new, |owner| format!("; it belongs to user {owner}"))
+}
+
+fn holder(process: Option<u32>, is_stopped: bool) -> String {
+    let process = match process {
+        Some(process) => format!("process {process}"),
+        None => "another process".to_owned(),
+    };
+    if is_stopped { format!("{process}, which is stopped,") } else { process }
 }
 
 fn reads(reader: Option<[u16; 3]>) -> String {

@@ -2,13 +2,14 @@
 
 use std::fs::{File, Metadata, TryLockError};
 use std::io::{ErrorKind, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use redb::Database;
 use tempfile::TempPath;
 
 use super::engine_file::{EngineFile, MAGIC, Recovery};
+use super::journal::JOURNAL_ENDING;
 use super::names::is_named;
 use super::opening::{builder, open_file, refine};
 use super::{StoreOptions, format, journal, recorder, tables};
@@ -97,9 +98,11 @@ pub(super) fn make(path: &Path) -> Result<()> {
     make_folders(folder).at("making the folder", folder)?;
     remove_left(folder);
     for _ in 0..PATIENCE {
+        let place = check_place(path);
         if standing(path)? == Standing::File {
             return Ok(());
         }
+        place?;
         let leftover = match take_leftover(path)? {
             Leftover::None => None,
             Leftover::Taken(file) => Some(file),
@@ -133,6 +136,7 @@ pub(super) fn make(path: &Path) -> Result<()> {
 
 /// Creates a store at `path`, where none may be, and calls `fill` with its temporary path before it gets its name.
 pub(super) fn make_filled(path: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    check_place(path)?;
     make_folders(folder_of(path)).at("making the folder", folder_of(path))?;
     let made = Unnamed::make_beside(path)?;
     fill(made.path())?;
@@ -141,6 +145,37 @@ pub(super) fn make_filled(path: &Path, fill: impl FnOnce(&Path) -> Result<()>) -
     recorder::named(path);
     sync_folder(folder_of(path));
     Ok(())
+}
+
+/// Fails if a store at this path would be in the place of another one's journal, or beside a journal that may hold entries of a
+/// store that is gone.
+fn check_place(path: &Path) -> Result<()> {
+    let store = path.with_extension("");
+    if with_ending(&store) == path && is_store(&store) {
+        return Err(StoreError::PlaceOfJournal { path: path.to_owned(), store }.into());
+    }
+    let journal = with_ending(path);
+    let problem = match journal::is_closed(&journal) {
+        Ok(true) => return Ok(()),
+        Ok(false) => "the store that it belongs to is not there".to_owned(),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => error.to_string(),
+    };
+    Err(StoreError::ForeignJournal { path: path.to_owned(), journal, problem }.into())
+}
+
+/// Where the journal of a store is.
+fn with_ending(store: &Path) -> PathBuf {
+    let mut journal = store.as_os_str().to_owned();
+    journal.push(JOURNAL_ENDING);
+    journal.into()
+}
+
+/// Whether a file begins as a store does.
+fn is_store(path: &Path) -> bool {
+    let mut magic = [0; MAGIC.len()];
+    let read = open_regular(path).and_then(|mut file| file.read_exact(&mut magic));
+    read.is_ok() && magic == MAGIC
 }
 
 /// A store without sessions that has a temporary name, and is removed unless it gets another.

@@ -380,6 +380,8 @@ mod tests {
             act_on(table, Read(&writing, &mut rows)).unwrap();
         }
         writing.abort().unwrap();
+        // What is of the journal changes with each epoch.
+        rows.retain(|(_, key, _)| key != b"journal_epoch");
         rows
     }
 

@@ -48,13 +48,58 @@ pub(super) fn names_of(file: &File) -> io::Result<u64> {
 /// Whether the path still names the open file.
 #[cfg(unix)]
 pub(super) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
-    let identity = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
-    match std::fs::metadata(path) {
-        Ok(named) => Ok(identity(named) == identity(file.metadata()?)),
+    match identity_and_length(path) {
+        Ok((named, _)) => Ok(Some(named) == identity(file)?),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
+}
+
+/// The device of a file, and its number there.
+pub(super) type Identity = (u64, u64);
+
+/// The identity of an open file; `None` where the system does not tell it.
+pub(super) fn identity(file: &File) -> io::Result<Option<Identity>> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        file.metadata().map(|facts| Some((facts.dev(), facts.ino())))
+    }
+    #[cfg(not(unix))]
+    file.metadata().map(|_| None)
+}
+
+/// The identity of the file that a path names, and how many bytes it has. Times are not asked for, as in [`names_and_length`].
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn identity_and_length(path: &Path) -> io::Result<(Identity, u64)> {
+    use std::os::unix::fs::MetadataExt;
+
+    use rustix::fs::{AtFlags, CWD, StatxFlags, makedev, statx};
+    use rustix::io::Errno;
+
+    let wanted = StatxFlags::INO | StatxFlags::SIZE;
+    match statx(CWD, path, AtFlags::empty(), wanted) {
+        Ok(facts) if facts.stx_mask & wanted.bits() == wanted.bits() => {
+            let device = makedev(facts.stx_dev_major, facts.stx_dev_minor);
+            Ok(((device, facts.stx_ino), facts.stx_size))
+        }
+        Ok(_) | Err(Errno::NOSYS | Errno::PERM) => {
+            std::fs::metadata(path).map(|facts| ((facts.dev(), facts.ino()), facts.len()))
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
+pub(super) fn identity_and_length(path: &Path) -> io::Result<(Identity, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).map(|facts| ((facts.dev(), facts.ino()), facts.len()))
+}
+
+/// On other systems the identity is not told.
+#[cfg(not(unix))]
+pub(super) fn identity_and_length(path: &Path) -> io::Result<(Identity, u64)> {
+    std::fs::metadata(path).map(|facts| ((0, 0), facts.len()))
 }
 
 /// On other systems an open file keeps its name.

@@ -36,6 +36,8 @@ mod found_by_reading;
 mod gone;
 #[cfg(unix)]
 mod hangs;
+#[cfg(target_os = "linux")]
+mod held_up;
 mod history;
 #[cfg(unix)]
 mod hostile;
@@ -50,6 +52,8 @@ mod live;
 mod manners;
 mod named_folders;
 mod opal;
+#[cfg(target_os = "linux")]
+mod other_users;
 mod outputs;
 #[cfg(unix)]
 mod owners;

@@ -40,11 +40,12 @@ fn unfinished(store: &Path) -> Vec<(u64, u64)> {
 
 /// The bytes of the store's file that stand for what others wait for: the engine's header, those who read, who appends to the
 /// journal, and who asks others not to, or syncs it.
-const WAITED_FOR: [(u64, u64); 4] = [
+const WAITED_FOR: [(u64, u64); 5] = [
     (0, 319),
     ((1 << 62) + 1024, i64::MAX as u64),
-    (3 << 60, 3 << 60),
-    ((3 << 60) + 2, (3 << 60) + 3),
+    ((3 << 60) + 3, (3 << 60) + 3),
+    ((3 << 60) + (1 << 32), (3 << 60) + (1 << 32)),
+    ((3 << 60) + (2 << 32), (3 << 60) + (2 << 32)),
 ];
 
 /// Whether somebody holds what others wait for: they would wait for the stopped one, or be told that it reads.

@@ -10,11 +10,12 @@ use super::super::reader::SessionReader;
 use super::super::view::View;
 use super::append::{NewLeaf, NewLines, exact_id, extend};
 use super::change::{Change, Leaf, ReadChange};
+use super::journal::is_damage;
 use super::raw::grow;
 use crate::error::{Corruption, Error, Result};
 use crate::store::Store;
 use crate::store::commit::{Batch, Edit};
-use crate::store::journal::{JournalChange, JournalLock, Journaled, Place};
+use crate::store::journal::{JournalChange, JournalLock, JournalRow, Journaled, Place};
 use crate::store::ordinal::Ordinal;
 use crate::store::record::Record;
 use crate::store::session_key::SessionKey;
@@ -75,8 +76,25 @@ impl Store {
             Folding::All => None,
             Folding::AndEnd => self.lock_journal()?,
         };
-        let (mut journaled, end) = other.journaled(&row)?;
+        let journaled = other.journaled(&row);
         drop(snapshot);
+        let (mut journaled, mut end) = match journaled {
+            Err(error) if is_damage(&error) && self.is_same(other) => {
+                return self.folded_from_memory(&row, lock, error);
+            }
+            journaled => journaled?,
+        };
+        // What the file has lost this process may still know.
+        let known = match &lock {
+            Some(lock) => lock.pending_beyond(&row, journaled.len()),
+            None => self.known_beyond(&row, journaled.len()),
+        };
+        if let Some(last) = known.last()
+            && known.starts_with(&journaled)
+            && self.is_same(other)
+        {
+            (end, journaled) = (last.end, known);
+        }
         let mut batch = Batch::default();
         if journaled.is_empty() && folding == Folding::All {
             return Ok((batch, (false, None)));
@@ -88,10 +106,30 @@ impl Store {
         }
         batch.change_journal(match (left, folding) {
             (Some(place), _) => JournalChange::Fold(place),
-            (None, Folding::All) => JournalChange::Fold(end),
-            (None, Folding::AndEnd) => JournalChange::End(end),
+            (None, Folding::AndEnd) if !self.lacks_records(&end)? => JournalChange::End(end),
+            (None, _) => JournalChange::Fold(end),
         });
         Ok((batch, (left.is_some(), lock)))
+    }
+
+    /// The same of a journal that is damaged: what this process knows of it. The epoch goes on, for others may know more.
+    fn folded_from_memory<'s>(
+        &'s self,
+        row: &JournalRow,
+        lock: Option<JournalLock<'s>>,
+        error: Error,
+    ) -> Result<(Batch, (bool, Option<JournalLock<'s>>))> {
+        let mut known = match &lock {
+            Some(lock) => lock.pending_beyond(row, 0),
+            None => self.known_beyond(row, 0),
+        };
+        let mut batch = Batch::default();
+        let left = leave_for_next(&mut known);
+        let Some(end) = left.or(known.last().map(|last| last.end)) else { return Err(error) };
+        fold_sessions(self, known, &mut batch)?;
+        batch.change_journal(JournalChange::Fold(end));
+        // Then it is found again, and there is nothing more to save.
+        Ok((batch, (true, lock)))
     }
 
     /// Puts what the journal has into the tables and ends the epoch, after a sync of it failed: the system may have forgotten
@@ -118,8 +156,23 @@ impl Store {
                 let is_end = row.epoch == 0 && row.folded.is_behind_same(&last);
                 return Ok((batch, (false, Some((lock, last.sequence, is_end)))));
             }
-            lock.catch_up(&row)?;
-            let (journaled, place) = self.journaled(&row)?;
+            let (journaled, place) = match lock.catch_up(&row).and_then(|()| self.journaled(&row)) {
+                Err(error) if is_damage(&error) => {
+                    let mut known = lock.pending_beyond(&row, 0);
+                    if known.is_empty() && lock.has_pending() {
+                        return Err(error);
+                    }
+                    // Others may know more: the epoch goes on.
+                    let left = leave_for_next(&mut known);
+                    if let Some(end) = left.or(known.last().map(|last| last.end)) {
+                        batch.change_journal(JournalChange::Fold(end));
+                    }
+                    fold_sessions(self, known, &mut batch)?;
+                    let saved = left.is_none().then_some((lock, last.sequence, true));
+                    return Ok((batch, (left.is_some(), saved)));
+                }
+                journaled => journaled?,
+            };
             // The file may have lost the end of what it had. This process still has it.
             let known = lock.all_pending();
             let is_folded = last.sequence < row.folded.sequence
@@ -137,7 +190,10 @@ impl Store {
                 batch.change_journal(JournalChange::Fold(place));
                 return Ok((batch, (true, None)));
             }
-            batch.change_journal(JournalChange::End(end));
+            batch.change_journal(match self.lacks_records(&end)? {
+                true => JournalChange::Fold(end),
+                false => JournalChange::End(end),
+            });
             let last = if are_kept { end } else { last };
             Ok((batch, (false, Some((lock, last.sequence, are_kept)))))
         })?;
@@ -205,7 +261,9 @@ impl Store {
         let is_panicking = std::thread::panicking();
         self.leave_journal(|| {
             if !is_panicking {
-                let _ = self.background().fold(Folding::AndEnd);
+                let store = self.background();
+                let _ = store.fold(Folding::AndEnd);
+                store.close_epoch();
             }
         });
     }
@@ -216,7 +274,10 @@ impl Store {
             return Ok(());
         }
         let mut folded = Ok(());
-        self.unless_used(|| folded = self.fold(Folding::AndEnd))?;
+        self.unless_used(|| {
+            folded = self.fold(Folding::AndEnd);
+            self.close_epoch();
+        })?;
         folded
     }
 }

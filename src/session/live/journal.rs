@@ -44,12 +44,28 @@ pub(super) fn append<T>(
         if row.epoch == 0 {
             return Ok(None);
         }
-        lock.catch_up(&row)?;
+        if let Err(error) = lock.catch_up(&row) {
+            drop((lock, snapshot));
+            return Err(store.saving_known(error));
+        }
+        if lock.is_gone(&row)? {
+            // What is in it can still be read through the open file.
+            drop((lock, snapshot));
+            store.save_journal()?;
+            return Ok(None);
+        }
         let reader = SessionReader::open(snapshot, session)?;
         let view = reader.view();
         tail.catch_up(lock.known(), view.key())?;
         let Some((change, answer)) = make(&reader, tail)? else { return Ok(None) };
-        match lock.append(&row, view.key(), payload(&change))? {
+        let appended = match lock.append(&row, view.key(), payload(&change)) {
+            Err(error) => {
+                drop((lock, reader));
+                return Err(store.saving_known(error));
+            }
+            Ok(appended) => appended,
+        };
+        match appended {
             Appended::Written(written) => {
                 drop(lock);
                 if let Err(error) = store.sync_journal(&written) {
@@ -63,7 +79,7 @@ pub(super) fn append<T>(
                 store.fold_later(written.fills_part);
                 return Ok(Some(answer));
             }
-            Appended::TooLong => return Ok(None),
+            Appended::Unfit => return Ok(None),
             Appended::Full => {
                 drop(lock);
                 store.fold_pending(&row)?;
@@ -147,6 +163,7 @@ impl Drop for KeptJournal {
                 return;
             }
             let is_ended = store.fold(Folding::AndEnd).is_ok();
+            store.close_epoch();
             // Of a store that was deleted meanwhile no journal is left to which nobody has appended.
             let is_useless =
                 |made: &&MadeJournal| is_ended || store.is_deleted() && made.is_unused();
@@ -260,7 +277,8 @@ impl Store {
                 let (batch, answer) = make(snapshot)?;
                 // The lock is held until the commit.
                 Ok((batch, Some((answer, lock))))
-            })?;
+            });
+            let written = written.map_err(|error| self.saving_known(error))?;
             if let Some((answer, _)) = written {
                 return Ok(answer);
             }
@@ -275,10 +293,23 @@ impl Store {
         }
     }
 
+    /// Puts what this process knows of a damaged journal into the tables: it may be lost with this process. Returns the error.
+    fn saving_known(&self, error: Error) -> Error {
+        if is_damage(&error) {
+            let _ = self.save_journal();
+        }
+        error
+    }
+
     /// Folds records that this process knows and the tables, as this row says, do not have.
     fn fold_pending(&self, row: &JournalRow) -> Result<()> {
         self.fold(Folding::All)?;
         // A file that does not have them any more has lost what the system could not write.
         if self.committed()?.journal_row()? == *row { self.save_journal() } else { Ok(()) }
     }
+}
+
+/// Whether an error says that the journal is damaged.
+pub(super) fn is_damage(error: &Error) -> bool {
+    matches!(error, Error::Corrupted(Corruption { table: "journal", .. }))
 }

@@ -14,15 +14,6 @@ const OWNERS: u64 = 1 << 61;
 /// The first byte behind those: tokens of owners are less than 2^60.
 pub(super) const FIRST: u64 = OWNERS + (1 << 60);
 
-/// The byte that a process holds while it appends to the journal.
-const JOURNAL: Bound<u64> = Bound::Included(FIRST);
-
-/// The byte that processes share while they use the journal of an epoch.
-const JOURNAL_USERS: Bound<u64> = Bound::Included(FIRST + 1);
-
-/// The byte that a process holds while it changes the tables although others append.
-const JOURNAL_GATE: Bound<u64> = Bound::Included(FIRST + 2);
-
 /// The byte that a process holds while it syncs the journal for all.
 const JOURNAL_SYNC: Bound<u64> = Bound::Included(FIRST + 3);
 
@@ -31,6 +22,34 @@ const PASSABLE: Bound<u64> = Bound::Included(FIRST + 5);
 
 /// The byte that a process holds while it opens the file to write what a journal would take, too.
 const TURN: Bound<u64> = Bound::Included(FIRST + 6);
+
+/// Locks that one process holds while others may wait for it without end, if it is stopped. A holder locks the bytes from the first
+/// one to the one of its number, so that those who wait can find out who it is: of locks of open files no system tells that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// The right to append to the journal.
+    Journal,
+    /// The right to change the tables although others append.
+    Gate,
+    /// The right to end an epoch, which keeps others from using the journal. Those who use it share the first byte.
+    Ending,
+}
+
+impl Held {
+    fn first(self) -> u64 {
+        FIRST + ((self as u64 + 1) << 32)
+    }
+
+    fn bytes(self, first: u32, last: u32) -> (Bound<u64>, Bound<u64>) {
+        let byte = |number: u32| Bound::Included(self.first() + u64::from(number));
+        (byte(first), byte(last))
+    }
+
+    /// The bytes that this process locks.
+    fn own(self) -> (Bound<u64>, Bound<u64>) {
+        self.bytes(0, std::process::id())
+    }
+}
 
 /// Where the bytes begin that stand for records of the journal, one for each number.
 const SYNCED: u64 = 1 << 60;
@@ -116,34 +135,55 @@ impl EngineFile {
         self.query(PASSABLE, PASSABLE)
     }
 
-    /// Waits for the right to append to the journal.
-    pub(crate) fn lock_journal(&self) -> Result<(), BackendError> {
-        self.lock_range(JOURNAL, JOURNAL)
+    /// Takes a lock; `false` if another open file has it.
+    pub(crate) fn try_hold(&self, held: Held) -> Result<bool, BackendError> {
+        let (first, last) = held.own();
+        self.try_lock_range(first, last)
     }
 
-    pub(crate) fn unlock_journal(&self) -> Result<(), BackendError> {
-        self.unlock_range(JOURNAL, JOURNAL)
+    /// Gives it back.
+    pub(crate) fn release(&self, held: Held) -> Result<(), BackendError> {
+        let (first, last) = held.own();
+        self.unlock_range(first, last)
     }
 
-    /// Says that this open file uses the journal. Waits while another ends the epoch.
-    pub(crate) fn share_journal(&self) -> Result<(), BackendError> {
-        self.lock_shared_range(JOURNAL_USERS, JOURNAL_USERS)
+    /// Whether another open file holds a lock.
+    pub(crate) fn is_held_elsewhere(&self, held: Held) -> Result<bool, BackendError> {
+        let (first, last) = held.bytes(0, 0);
+        self.query(first, last)
+    }
+
+    /// The number of the process that holds a lock, as it knows itself; `None` if none does, or it changes meanwhile.
+    pub(crate) fn holder(&self, held: Held) -> Result<Option<u32>, BackendError> {
+        let is_held = |first, last| {
+            let (first, last) = held.bytes(first, last);
+            self.query(first, last)
+        };
+        // The highest byte that is locked.
+        let (mut low, mut high) = (0, u32::MAX);
+        while low < high {
+            let middle = high - (high - low) / 2;
+            if is_held(middle, u32::MAX)? { low = middle } else { high = middle - 1 }
+        }
+        Ok((low > 0 && is_held(low, low)?).then_some(low))
+    }
+
+    /// Says that this open file uses the journal; `false` while another ends the epoch.
+    pub(crate) fn try_share_journal(&self) -> Result<bool, BackendError> {
+        let (first, last) = Held::Ending.bytes(0, 0);
+        self.try_lock_shared_range(first, last)
     }
 
     /// Gives that back.
     pub(crate) fn leave_journal(&self) -> Result<(), BackendError> {
-        self.unlock_range(JOURNAL_USERS, JOURNAL_USERS)
-    }
-
-    /// Keeps others from beginning to use the journal; `false` if one does. [`Self::leave_journal`] ends it.
-    pub(crate) fn close_journal_to_others(&self) -> Result<bool, BackendError> {
-        self.try_lock_range(JOURNAL_USERS, JOURNAL_USERS)
+        let (first, last) = Held::Ending.bytes(0, 0);
+        self.unlock_range(first, last)
     }
 
     /// Whether another open file keeps others from beginning to use the journal. This one does not use it.
     #[cfg(test)]
     pub(crate) fn is_journal_closed(&self) -> Result<bool, BackendError> {
-        if !self.try_lock_shared_range(JOURNAL_USERS, JOURNAL_USERS)? {
+        if !self.try_share_journal()? {
             return Ok(true);
         }
         self.leave_journal()?;
@@ -152,27 +192,7 @@ impl EngineFile {
 
     /// Whether another open file uses the journal.
     pub(crate) fn is_journal_shared(&self) -> Result<bool, BackendError> {
-        self.query(JOURNAL_USERS, JOURNAL_USERS)
-    }
-
-    /// Asks all others not to append. Waits while another does the same.
-    pub(crate) fn close_gate(&self) -> Result<(), BackendError> {
-        self.lock_range(JOURNAL_GATE, JOURNAL_GATE)
-    }
-
-    pub(crate) fn open_gate(&self) -> Result<(), BackendError> {
-        self.unlock_range(JOURNAL_GATE, JOURNAL_GATE)
-    }
-
-    /// Whether another open file asks not to append.
-    pub(crate) fn is_gate_closed(&self) -> Result<bool, BackendError> {
-        self.query(JOURNAL_GATE, JOURNAL_GATE)
-    }
-
-    /// Waits until no other open file asks that.
-    pub(crate) fn pass_gate(&self) -> Result<(), BackendError> {
-        self.lock_shared_range(JOURNAL_GATE, JOURNAL_GATE)?;
-        self.open_gate()
+        self.is_held_elsewhere(Held::Ending)
     }
 
     /// Takes the right to sync the journal for all; `false` if another has it.

@@ -22,7 +22,7 @@ use crate::process::Process;
 use redb::backends::FileBackend;
 use redb::{BackendError, DatabaseError, StorageBackend};
 
-pub(crate) use self::locks::Turn;
+pub(crate) use self::locks::{Held, Turn};
 
 /// The magic number at the beginning of the engine's databases.
 pub(crate) const MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";

@@ -1,15 +1,17 @@
 //! Appending to the journal, in turns.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, MutexGuard};
+use std::sync::{Arc, MutexGuard, TryLockError};
 use std::time::{Duration, Instant};
 
 use super::file::JournalFile;
+use super::reading::OpenFile;
 use super::record::{self, Journaled, Stamp};
 use super::row::{JournalRow, Place};
+use super::syncing::PAUSE;
 use super::{Store, lock};
-use crate::error::Result;
-use crate::store::engine_file::EngineFile;
+use crate::error::{Corruption, Result};
+use crate::store::engine_file::{EngineFile, Held};
 use crate::store::session_key::SessionKey;
 
 /// What an appender knows of the journal's end.
@@ -53,8 +55,8 @@ pub(crate) enum Appended {
     Written(Written),
     /// The journal has to be folded first.
     Full,
-    /// It is too long for the journal.
-    TooLong,
+    /// It is too long for the journal, or this process may not write that.
+    Unfit,
 }
 
 /// A record that is written.
@@ -88,16 +90,52 @@ impl Store {
         Some(KnownJournal(appender))
     }
 
+    /// The same as [`JournalLock::pending_beyond`].
+    pub(crate) fn known_beyond(&self, row: &JournalRow, least: usize) -> Vec<Journaled> {
+        lock(&self.journal().appender).pending_beyond(row, least)
+    }
+
+    /// Whether another process tells that a record behind this place is on the disk.
+    pub(crate) fn lacks_records(&self, end: &Place) -> Result<bool> {
+        let Some(engine) = &self.shared.file else { return Ok(false) };
+        Ok(engine.is_told_synced(end.sequence + 1).map_err(redb::StorageError::from)?)
+    }
+
     /// Waits for the right to append. `None` for a store without a journal.
     pub(crate) fn lock_journal(&self) -> Result<Option<JournalLock<'_>>> {
         let Some(engine) = self.shared.file.as_ref().filter(|_| self.has_journal()) else {
             return Ok(None);
         };
-        let appender = lock(&self.journal().appender);
-        match engine.lock_journal() {
-            Ok(()) => Ok(Some(JournalLock { store: self, engine, known: KnownJournal(appender) })),
-            Err(redb::BackendError::Unsupported) => Ok(None),
-            Err(error) => Err(redb::StorageError::from(error).into()),
+        let mut appender = lock(&self.journal().appender);
+        let open = lock(&self.journal().file).clone();
+        let is_held = self.wait_for(
+            engine,
+            Held::Journal,
+            || engine.try_hold(Held::Journal),
+            || appender.last_in(open.as_ref()),
+        )?;
+        Ok(is_held.then_some(JournalLock { store: self, engine, known: KnownJournal(appender) }))
+    }
+
+    /// The same for some time. `None`, too, if it could not be had.
+    pub(super) fn lock_journal_within(&self, patience: Duration) -> Option<JournalLock<'_>> {
+        let engine = self.shared.file.as_ref().filter(|_| self.has_journal())?;
+        let begun = Instant::now();
+        loop {
+            let appender = match self.journal().appender.try_lock() {
+                Ok(appender) => Some(appender),
+                Err(TryLockError::Poisoned(appender)) => Some(appender.into_inner()),
+                Err(TryLockError::WouldBlock) => None,
+            };
+            if let Some(appender) = appender
+                && engine.try_hold(Held::Journal).ok()?
+            {
+                return Some(JournalLock { store: self, engine, known: KnownJournal(appender) });
+            }
+            if begun.elapsed() > patience {
+                return None;
+            }
+            std::thread::sleep(PAUSE);
         }
     }
 
@@ -163,9 +201,26 @@ impl JournalLock<'_> {
 
     /// The records that are not in the tables, in order, as this process wrote them or first read them.
     pub(crate) fn all_pending(&self) -> Vec<Journaled> {
-        let mut all: Vec<Journaled> = self.known.0.pending.values().flatten().cloned().collect();
-        all.sort_by_key(Journaled::sequence);
-        all
+        self.known.0.all_pending()
+    }
+
+    /// Those that follow what the tables have, as this row says, if they are more than so many; none if this process does not know
+    /// the first of them.
+    pub(crate) fn pending_beyond(&self, row: &JournalRow, least: usize) -> Vec<Journaled> {
+        self.known.0.pending_beyond(row, least)
+    }
+
+    /// Whether the journal was deleted, moved away or replaced. One that was moved with its store is where it should be.
+    pub(crate) fn is_gone(&self, row: &JournalRow) -> Result<bool> {
+        let file = self.store.journal_file(row)?;
+        self.store.is_journal_gone(&file).map_err(|error| self.store.journal_failed(row, error))
+    }
+
+    /// Whether the last record that this process knows is still in the file, if the tables do not have it.
+    fn has_last(&self, file: &JournalFile) -> std::io::Result<bool> {
+        let known = &self.known.0;
+        let mut ends = known.pending.values().filter_map(VecDeque::back);
+        ends.find(|record| record.end == known.last).map_or(Ok(true), |last| file.has(last))
     }
 
     /// Whether any record is not in the tables.
@@ -214,10 +269,25 @@ impl JournalLock<'_> {
     ) -> Result<Appended> {
         let file = self.store.journal_file(row)?;
         let areas = file.areas;
-        if !areas.takes(payload.len()) {
-            return Ok(Appended::TooLong);
+        if !areas.takes(payload.len()) || !file.is_writable {
+            return Ok(Appended::Unfit);
         }
-        if !self.write_again(&file, row)? {
+        let Place { sequence, at, .. } = self.last();
+        if self.store.lacks_records(&self.last())? {
+            return Err(Corruption {
+                table: "journal",
+                place: format!("{}, byte {at}", file.path.display()),
+                problem: format!(
+                    "record {} was on the disk and is not there",
+                    sequence.saturating_add(1)
+                ),
+            }
+            .into());
+        }
+        let has_last = self.has_last(&file);
+        if !has_last.map_err(|error| self.store.journal_failed(row, error))?
+            || !self.write_again(&file, row)?
+        {
             return Ok(Appended::Full);
         }
         let last = self.known.0.last;
@@ -245,6 +315,24 @@ impl JournalLock<'_> {
 }
 
 impl Appender {
+    fn all_pending(&self) -> Vec<Journaled> {
+        let mut all: Vec<Journaled> = self.pending.values().flatten().cloned().collect();
+        all.sort_by_key(Journaled::sequence);
+        all
+    }
+
+    fn pending_beyond(&self, row: &JournalRow, least: usize) -> Vec<Journaled> {
+        let count = self.pending.values().map(VecDeque::len).sum::<usize>();
+        if self.epoch != row.epoch || count <= least {
+            return Vec::new();
+        }
+        let mut pending = self.all_pending();
+        pending.retain(|record| record.sequence() > row.folded.sequence);
+        let is_next = |first: &Journaled| first.sequence() == row.folded.sequence + 1;
+        let is_known = pending.len() > least && pending.first().is_some_and(is_next);
+        if is_known { pending } else { Vec::new() }
+    }
+
     /// Reads what follows what it knows, and forgets what is in the tables.
     fn read_on(&mut self, store: &Store, row: &JournalRow) -> Result<Arc<JournalFile>> {
         let folded = row.folded.sequence;
@@ -269,15 +357,27 @@ impl Appender {
             !pending.is_empty()
         });
         let after = JournalRow { folded: self.last, ..row.clone() };
-        let file = store.journal_file(&after)?;
-        loop {
-            let next = file.next(&self.last, row.epoch);
-            let Some(next) = next.map_err(|error| store.journal_failed(row, error))? else {
-                return Ok(file);
-            };
+        let file = store.sound_journal(&after)?;
+        self.note_later(&file).map_err(|error| store.journal_failed(row, error))?;
+        Ok(file)
+    }
+
+    /// Reads on to the end of the journal.
+    fn note_later(&mut self, file: &JournalFile) -> std::io::Result<()> {
+        while let Some(next) = file.next(&self.last, self.epoch)? {
             let area = file.areas.area_of(&next.journaled.end);
             self.note(next.journaled, area);
         }
+        Ok(())
+    }
+
+    /// The number of the last record, where the journal is open.
+    fn last_in(&mut self, open: Option<&OpenFile>) -> u64 {
+        if let Some(open) = open.filter(|open| open.epoch == self.epoch) {
+            // What cannot be read is found again with the lock.
+            let _ = self.note_later(&open.file);
+        }
+        self.last.sequence
     }
 
     /// Notes the record that ends at a place in an area.
@@ -293,7 +393,7 @@ impl Appender {
 impl Drop for JournalLock<'_> {
     fn drop(&mut self) {
         // A lock that cannot be released ends with the open file.
-        let _ = self.engine.unlock_journal();
+        let _ = self.engine.release(Held::Journal);
     }
 }
 

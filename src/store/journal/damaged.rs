@@ -5,20 +5,18 @@ use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
 
 use super::epoch::GIVEN_UP;
-use super::file::{Areas, EARLIER, JournalFile, Newest, PAGE_BYTES, VERSION, first_page, write_at};
+use super::file::{
+    Areas, EPOCH_AT, JournalFile, NAMED, Newest, PAGE_BYTES, Title, open_to_write, write_at,
+};
 use super::record::{Head, Journaled};
 use super::row::{JournalRow, Place};
 use crate::error::Corruption;
-use crate::private;
-use crate::regular_file::{check_regular, open_regular};
+use crate::regular_file::open_regular;
 use crate::store::session_key::SessionKey;
 
 /// Bits of the first page that may be wrong. In another store's journal some 32 bits of the number differ; that at most eight
 /// do happens once in three billion.
 const MOST_BITS: u32 = 8;
-
-/// Bytes of the first page that say something; the others are zeros.
-const NAMED: usize = 32;
 
 /// What is wrong with the journal's file as a whole.
 #[derive(Debug)]
@@ -52,32 +50,59 @@ pub(crate) struct Rescued {
 }
 
 impl JournalFile {
-    /// What is wrong with a file that [`Self::open`] refuses, if it is the journal of the store all the same: its first page says
-    /// so but for a few bits, or it has a record of the epoch.
+    /// What is wrong with a file, if it is the journal of the store all the same: its first page says so but for a few bits, or it
+    /// has a record of the epoch. `None`, too, if nothing is wrong.
     pub(super) fn damage(path: &Path, store: u64, epoch: u64) -> Result<Option<Damage>> {
         let file = Self::unchecked(open_regular(path)?)?;
         let (page, length) = file.beginning_of_file()?;
-        let wrong = wrong_bits(&page, store);
+        let wrong = wrong_bits(&page, store, epoch);
         let is_named = page.len() >= NAMED && wrong <= MOST_BITS;
-        if !is_named && !file.has_record_of(epoch)? {
-            return Ok(None);
-        }
-        let whole = Areas::USUAL.file_bytes();
-        let (at, problem) = if wrong > 0 || page.is_empty() {
-            (0, "its first page is not what was written there".to_owned())
+        let (at, problem) = if is_named && wrong == 0 {
+            match Areas::of_file(length) {
+                Some(_) => return Ok(None),
+                None => (length, cut(length, Areas::USUAL)),
+            }
+        } else if is_named || Title::parse(&page).is_none() && file.has_record_of(epoch)? {
+            (0, PAGE_DAMAGED.to_owned())
         } else {
-            (length, format!("the file has {length} bytes, and not {whole}"))
+            return Ok(None);
         };
-        Ok(Some(Damage { at, problem, newest: file.newest()? }))
+        Ok(Some(Damage { at, problem, newest: file.newest(None)? }))
     }
 
-    /// Makes a damaged journal whole again that no epoch uses; `None` if it is not the store's. What it has counts for nothing.
-    pub(super) fn mended(path: &Path, store: u64, areas: Areas) -> Result<Option<Self>> {
-        if Self::damage(path, store, 0)?.is_none() {
-            return Ok(None);
+    /// What is wrong with an open journal of an epoch: something else has cut it off, or written over its first page.
+    pub(super) fn damage_in(&self, epoch: u64) -> Result<Option<Damage>> {
+        let newest = Newest::default();
+        if !self.has_its_length()? {
+            let (_, length) = self.beginning_of_file()?;
+            return Ok(Some(Damage { at: length, problem: cut(length, self.areas), newest }));
         }
-        check_regular(&std::fs::metadata(path)?)?;
-        let file = private::new_file().read(true).write(true).open(path)?;
+        let is_whole = self.title()?.is_some_and(|title| title.epoch == epoch);
+        let problem = PAGE_DAMAGED.to_owned();
+        Ok((!is_whole).then_some(Damage { at: 0, problem, newest }))
+    }
+
+    /// Whether the journal may have what a store lacks in whose tables no epoch is open. `ended` is the last one that they had.
+    pub(super) fn may_have_more(&self, number: u64, row: &JournalRow, ended: u64) -> Result<bool> {
+        let Some(Title { store, epoch }) = self.title()? else { return Ok(true) };
+        if epoch == 0 {
+            // Then a later file of the store has it.
+            return Ok(store == number && self.newest(None)?.is_ahead_of(row));
+        }
+        if self.newest(Some(epoch))?.is_ahead_of(row) {
+            return Ok(true);
+        }
+        match epoch == ended {
+            // A copy of the store may have ended the epoch sooner.
+            true => Ok(self.next(&row.folded, epoch)?.is_some()),
+            // One that was begun and not committed has no records.
+            false => self.has_record_of(epoch),
+        }
+    }
+
+    /// Makes a damaged journal of the store whole again that no epoch uses. What it has counts for nothing.
+    pub(super) fn mended(path: &Path, store: u64, areas: Areas) -> Result<Self> {
+        let file = open_to_write(path)?;
         let whole = areas.file_bytes();
         let there = file.metadata()?.len().min(whole);
         file.set_len(whole)?;
@@ -85,14 +110,14 @@ impl JournalFile {
         for at in (there / page..whole / page).map(|number| number * page) {
             write_at(&file, &[0; PAGE_BYTES], at)?;
         }
-        write_at(&file, &first_page(store, VERSION), 0)?;
+        write_at(&file, &Title { store, epoch: 0 }.page(), 0)?;
         file.sync_all()?;
-        Self::of(file, areas, true).map(Some)
+        Self::of(file, path, areas, true)
     }
 
     /// A file whose first page is not looked at.
     pub(super) fn unchecked(file: File) -> Result<Self> {
-        Self::of(file, Areas::USUAL, true)
+        Self::of(file, Path::new(""), Areas::USUAL, false)
     }
 
     fn has_record_of(&self, epoch: u64) -> Result<bool> {
@@ -107,13 +132,22 @@ impl JournalFile {
     }
 }
 
-/// Bits in which the beginning of a file differs from the first page of a store's journal.
-fn wrong_bits(page: &[u8], store: u64) -> u32 {
-    let from = |version| {
-        let expected = first_page(store, version);
-        page.iter().zip(expected).map(|(is, was)| (is ^ was).count_ones()).sum()
-    };
-    u32::min(from(VERSION), from(EARLIER))
+const PAGE_DAMAGED: &str = "its first page is not what was written there";
+
+fn cut(length: u64, whole: Areas) -> String {
+    format!("the file has {length} bytes, and not {}", whole.file_bytes())
+}
+
+/// Bits in which the beginning of a file differs from the first page of a store's journal; 0 stands for any epoch.
+fn wrong_bits(page: &[u8], store: u64, epoch: u64) -> u32 {
+    let expected = Title { store, epoch }.page();
+    let differences = page.iter().zip(expected).map(|(is, was)| (is ^ was).count_ones());
+    match epoch {
+        0 => {
+            differences.enumerate().filter(|(at, _)| !EPOCH_AT.contains(at)).map(|(_, of)| of).sum()
+        }
+        _ => differences.sum(),
+    }
 }
 
 /// Reads what is whole in the journal of a store, whatever is damaged in it: the records that the tables, as their row says, do
@@ -150,7 +184,7 @@ pub(crate) fn rescue_newest(path: &Path, store: u64) -> Result<Option<Rescued>> 
 fn read_newest(path: &Path, store: u64) -> Result<Option<Rescued>> {
     let file = JournalFile::unchecked(open_regular(path)?)?;
     let (page, _) = file.beginning_of_file()?;
-    if page.len() < NAMED || wrong_bits(&page, store) > MOST_BITS {
+    if page.len() < NAMED || wrong_bits(&page, store, 0) > MOST_BITS {
         return Ok(None);
     }
     let Some((epoch, folded)) = file.newest_epoch()? else { return Ok(None) };
@@ -184,15 +218,15 @@ fn read(path: &Path, store: Option<u64>, row: &JournalRow) -> Result<Rescued> {
     })?;
     found.sort_by_key(|(head, _, _)| head.sequence);
     let (page, length) = file.beginning_of_file()?;
-    let is_named = store.is_some_and(|store| wrong_bits(&page, store) <= MOST_BITS);
+    let is_named = store.is_some_and(|store| wrong_bits(&page, store, row.epoch) <= MOST_BITS);
     let is_ours = has_any || is_named && page.len() >= NAMED;
     let mut problems = Vec::new();
     if !is_ours {
-        problems.push("it is not the journal of this store".to_owned());
+        problems.push("it does not continue the store's file".to_owned());
     } else if length < Areas::USUAL.file_bytes() {
         problems.push(format!("it ends at byte {length}"));
     }
-    if found.is_empty() && file.newest()?.is_ahead_of(row) {
+    if found.is_empty() && file.newest(Some(row.epoch))?.is_ahead_of(row) {
         problems.push("it is of a later state than the store's file".to_owned());
     }
     let mut place = row.folded;

@@ -1,24 +1,26 @@
 //! Epochs: when a journal is used, by whom, and when one cannot be.
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::fs::Metadata;
+use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::damaged::Damage;
-use super::file::{self, JournalFile};
+use super::file::{self, Areas, JournalFile, Title};
 use super::reading::OpenFile;
 use super::row::{JournalRow, Place};
 use super::tables::JournalChange;
 use super::{DAMAGED_ENDING, JOURNAL_ENDING, Store, lock};
 use crate::error::{Error, FileContext, Result};
+use crate::regular_file::open_regular;
 use crate::store::commit::Batch;
+use crate::store::engine_file::{EngineFile, Held};
 use crate::store::names::is_named;
 
 /// A journal where there was none before.
 #[derive(Debug)]
 pub(crate) struct MadeJournal {
     file: JournalFile,
-    path: PathBuf,
 }
 
 impl MadeJournal {
@@ -30,7 +32,7 @@ impl MadeJournal {
     /// Takes it away. It has nothing that the tables lack, and no one else uses it.
     pub(crate) fn remove(&self) {
         // One that stays counts for nothing.
-        let _ = self.file.remove(&self.path);
+        let _ = self.file.remove();
     }
 }
 
@@ -59,22 +61,17 @@ impl Store {
             return Ok(());
         }
         let path = self.journal_path()?;
-        match JournalFile::open_to_read(&path, self.number()?) {
-            Ok(file) => {
-                // In this order: what others append meanwhile is in the tables, or in an epoch.
-                let newest = file.newest().at("reading the journal", &path)?;
-                let row = self.committed()?.journal_row()?;
-                // While an epoch is open its records are followed from those in the tables.
-                let is_ahead = row.epoch == 0 && newest.is_ahead_of(&row);
-                if !is_ahead || self.is_let_go(&path) {
-                    Ok(())
-                } else {
-                    Err(self.journal_ahead(path))
-                }
+        let error = match JournalFile::open_to_read(&path, self.number()?) {
+            Ok(file) if self.has_more(&file)? && !self.is_let_go(&path) => {
+                return Err(self.journal_ahead(path));
             }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            Err(_) if self.is_read_only() || self.is_let_go(&path) => Ok(()),
-            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
+            Ok(_) => return Ok(()),
+            Err(error) => error,
+        };
+        match error.kind() {
+            ErrorKind::NotFound => Ok(()),
+            _ if self.is_read_only() || self.is_let_go(&path) => Ok(()),
+            ErrorKind::InvalidData => {
                 let row = self.committed()?.journal_row()?;
                 match JournalFile::damage(&path, self.number()?, row.epoch) {
                     Ok(Some(damage)) if row.epoch != 0 => Err(damage.at(&path).into()),
@@ -84,7 +81,36 @@ impl Store {
                     Ok(None) | Err(_) => Err(self.foreign_journal(path, &error)),
                 }
             }
-            Err(error) => Err(self.foreign_journal(path, &error)),
+            // Where the tables have all, appends go into them.
+            ErrorKind::PermissionDenied => match self.committed()?.journal_row()?.epoch {
+                0 => Ok(()),
+                _ => Err(self.journal_denied(path, error)),
+            },
+            _ => Err(self.foreign_journal(path, &error)),
+        }
+    }
+
+    /// Whether a journal may have what the store lacks. While an epoch is open, its records are followed from those in the tables.
+    fn has_more(&self, file: &JournalFile) -> Result<bool> {
+        let failed = |error| Error::File {
+            action: "reading the journal",
+            path: file.path.clone(),
+            source: error,
+        };
+        let number = self.number()?;
+        loop {
+            let title = file.title().map_err(failed)?;
+            let snapshot = self.committed()?;
+            let row = snapshot.journal_row()?;
+            if row.epoch != 0
+                || !file.may_have_more(number, &row, snapshot.last_epoch()?).map_err(failed)?
+            {
+                return Ok(false);
+            }
+            // Others may have begun an epoch meanwhile.
+            if file.title().map_err(failed)? == title && self.committed()?.journal_row()? == row {
+                return Ok(true);
+            }
         }
     }
 
@@ -94,7 +120,7 @@ impl Store {
         let (Some(folder), Some(name)) = (journal.parent(), journal.file_name()) else {
             return false;
         };
-        let Ok(file) = File::open(journal) else { return false };
+        let Ok(file) = open_regular(journal) else { return false };
         let name = name.as_encoded_bytes();
         let store = name.strip_suffix(JOURNAL_ENDING.as_bytes()).unwrap_or(name);
         let beginning = [store, DAMAGED_ENDING.as_bytes()].concat();
@@ -129,12 +155,10 @@ impl Store {
         };
         self.check_process()?;
         let mut uses = lock(&self.journal().uses);
-        if !uses.any() {
-            match engine.share_journal() {
-                Ok(()) => {}
-                Err(redb::BackendError::Unsupported) => return Ok(false),
-                Err(error) => return Err(redb::StorageError::from(error).into()),
-            }
+        if !uses.any()
+            && !self.wait_for(engine, Held::Ending, || engine.try_share_journal(), || 0)?
+        {
+            return Ok(false);
         }
         note(&mut uses);
         Ok(true)
@@ -158,9 +182,9 @@ impl Store {
         let is_left = was_used && !uses.any();
         let Some(engine) = self.shared.file.as_ref().filter(|_| is_left) else { return };
         // A lock that cannot be released or taken ends with the open file, and the epoch goes on.
-        if engine.leave_journal().is_ok() && matches!(engine.close_journal_to_others(), Ok(true)) {
+        if engine.leave_journal().is_ok() && matches!(engine.try_hold(Held::Ending), Ok(true)) {
             end();
-            let _ = engine.leave_journal();
+            let _ = engine.release(Held::Ending);
         }
     }
 
@@ -170,6 +194,8 @@ impl Store {
         if usable.is_ok() && self.check_journal().is_ok() {
             return Ok(());
         }
+        let there = JournalFile::open_to_read(&self.journal_path()?, self.number()?);
+        let there = there.ok().and_then(|file| file.title().ok().flatten());
         let mut given_up = Ok(());
         self.unless_used(|| {
             given_up = self.write_tables(|snapshot| {
@@ -177,7 +203,9 @@ impl Store {
                 let mut batch = Batch::default();
                 // Beyond any number that the journal can have, so that it is not taken for a later one.
                 let sequence = row.folded.sequence.saturating_add(GIVEN_UP);
-                batch.change_journal(JournalChange::End(Place { sequence, ..Place::default() }));
+                let place = Place { sequence, ..Place::default() };
+                let epoch = there.map_or(row.epoch, |title| title.epoch);
+                batch.change_journal(JournalChange::GiveUp(place, epoch));
                 Ok((batch, ()))
             });
         })?;
@@ -189,10 +217,10 @@ impl Store {
         let uses = lock(&self.journal().uses);
         let Some(engine) = self.shared.file.as_ref().filter(|_| !uses.any()) else { return Ok(()) };
         let failed = |error| Error::from(redb::StorageError::from(error));
-        match engine.close_journal_to_others() {
+        match engine.try_hold(Held::Ending) {
             Ok(true) => {
                 act();
-                engine.leave_journal().map_err(failed)
+                engine.release(Held::Ending).map_err(failed)
             }
             Ok(false) | Err(redb::BackendError::Unsupported) => Ok(()),
             Err(error) => Err(failed(error)),
@@ -227,29 +255,60 @@ impl Store {
             return Ok(None);
         }
         // What keeps it from being made is met again when an epoch begins.
-        let made = JournalFile::make(&path, number, file::Areas::of_new());
-        Ok(made.ok().map(|file| MadeJournal { file, path }))
+        let like = self.file_facts()?;
+        let made = JournalFile::make(&path, number, Areas::of_new(), &like);
+        Ok(made.ok().map(|file| MadeJournal { file }))
     }
 
     /// Makes the journal of a new epoch. The caller holds the write transaction.
     pub(crate) fn begin_epoch(&self, before: &JournalRow) -> Result<JournalRow> {
-        let path = self.journal_path()?;
-        let file = match JournalFile::make(&path, self.number()?, file::Areas::of_new()) {
-            Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {
-                return Err(self.foreign_journal(path, &error));
+        let (path, number, areas) = (self.journal_path()?, self.number()?, Areas::of_new());
+        let file = match JournalFile::make(&path, number, areas, &self.file_facts()?) {
+            Err(error) if error.kind() == ErrorKind::InvalidData => {
+                match JournalFile::damage(&path, number, 0) {
+                    Ok(Some(damage)) if !damage.newest.is_ahead_of(before) => {
+                        JournalFile::mended(&path, number, areas)
+                            .at("mending the journal", &path)?
+                    }
+                    Ok(Some(_)) => return Err(self.journal_ahead(path)),
+                    Ok(None) | Err(_) => return Err(self.foreign_journal(path, &error)),
+                }
             }
             made => made.at("making the journal", &path)?,
         };
-        // Who may read the store may read its journal.
-        file.take_rights_of(self.path()).at("setting the rights of", &path)?;
-        if file.newest().at("reading the journal", &path)?.is_ahead_of(before) {
+        if self.has_more(&file)? {
             return Err(self.journal_ahead(path));
         }
         let epoch = uuid::Uuid::new_v4().as_u64_pair().1 | 1;
+        // On the disk before the commit that names the epoch: a store with another one is a copy.
+        let titled = file.entitle(Title { store: number, epoch }).and_then(|()| file.sync());
+        titled.at("writing the journal", &path)?;
         *lock(&self.journal().file) = Some(OpenFile { epoch, file: Arc::new(file) });
         let folded = file::beginning(before.folded.sequence);
         self.note_end(epoch, folded.sequence);
         let path = path.as_os_str().as_encoded_bytes().to_vec();
         Ok(JournalRow { epoch, folded, commits: before.commits, path })
+    }
+
+    /// Says in the journal that the store's file has all of it, if that is so. Nobody uses it, and nobody begins to.
+    ///
+    /// Where it is not said, the tables say so.
+    pub(crate) fn close_epoch(&self) {
+        let Some(OpenFile { epoch, file }) = lock(&self.journal().file).take() else { return };
+        let row = self.committed().and_then(|snapshot| snapshot.journal_row());
+        if row.is_ok_and(|row| row.epoch == 0)
+            && let Ok(Some(title)) = file.title()
+            && title.epoch == epoch
+            && file.is_writable
+        {
+            let _ = file.entitle(Title { epoch: 0, ..title });
+        }
+    }
+
+    /// The facts of the store's file.
+    fn file_facts(&self) -> Result<Metadata> {
+        let engine = self.shared.file.as_ref();
+        let facts = engine.map_or_else(|| std::fs::metadata(self.path()), EngineFile::metadata);
+        facts.at("looking at", self.path())
     }
 }

@@ -1,27 +1,36 @@
 //! The journal's file: a page with its names, and two areas that are filled in turn.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Result, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use memchr::memmem::Finder;
 
-use super::super::names::{is_named, names_of};
+use super::super::names::{
+    Identity, identity, identity_and_length, is_named, names_and_length, names_of,
+};
 use super::super::recorder;
 use super::super::session_key::SessionKey;
 use super::record::{self, HEAD, Head, Journaled, MOST_PAYLOAD, Stamp};
 use super::row::{JournalRow, Place};
 use crate::destination::folder_of;
 use crate::private;
+#[cfg(unix)]
+use crate::regular_file::WITHOUT_WAITING;
 use crate::regular_file::{check_regular, open_regular};
 use crate::temporary::{Temporary, remove_left};
 
 /// The beginning of every journal.
 const MAGIC: [u8; 16] = *b"leafline journal";
 
-/// The layout of the file. In the one before, records did not say what was synced.
-pub(super) const VERSION: u64 = 2;
-pub(super) const EARLIER: u64 = 1;
+/// The layout of the file. Before it, the first page did not name the epoch.
+const VERSION: u64 = 3;
+
+/// Bytes of the first page that say something; the others are zeros.
+pub(super) const NAMED: usize = 40;
+
+/// Where the first page has the epoch.
+pub(super) const EPOCH_AT: std::ops::Range<usize> = 32..40;
 
 /// Bytes of the first page, and of the pages behind the areas.
 pub(super) const PAGE_BYTES: usize = 4096;
@@ -46,11 +55,42 @@ const SEARCHED: usize = 128 << 10;
 #[derive(Debug)]
 pub(crate) struct JournalFile {
     file: File,
+    /// Where it was opened.
+    pub(super) path: PathBuf,
+    identity: Option<Identity>,
     /// Whether the file system counts the names of a file.
     counts_names: bool,
     pub(super) areas: Areas,
-    /// Whether its records say what was synced.
-    says_synced: bool,
+    /// Whether it is open to be written.
+    pub(super) is_writable: bool,
+}
+
+/// What the first page says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Title {
+    /// The store's number.
+    pub(super) store: u64,
+    /// The epoch that the journal continues; 0 once the store's file has all of its records.
+    pub(super) epoch: u64,
+}
+
+impl Title {
+    /// The page.
+    pub(super) fn page(self) -> [u8; PAGE_BYTES] {
+        let mut page = [0; PAGE_BYTES];
+        let numbers = [VERSION, self.store, self.epoch].map(u64::to_le_bytes);
+        let parts = MAGIC.into_iter().chain(numbers.into_iter().flatten());
+        page.iter_mut().zip(parts).for_each(|(byte, part)| *byte = part);
+        page
+    }
+
+    /// Reads a page; `None` if it is not that of a journal.
+    pub(super) fn parse(page: &[u8]) -> Option<Self> {
+        let number =
+            |at: std::ops::Range<usize>| page.get(at)?.try_into().ok().map(u64::from_le_bytes);
+        let title = Self { store: number(24..32)?, epoch: number(EPOCH_AT)? };
+        (page == title.page()).then_some(title)
+    }
 }
 
 /// Where the two areas of a file are.
@@ -102,7 +142,7 @@ impl Areas {
     }
 
     /// Those of a file of this length; `None` if it is not the journal's.
-    fn of_file(length: u64) -> Option<Self> {
+    pub(super) fn of_file(length: u64) -> Option<Self> {
         let is_usual = length == Self::USUAL.file_bytes();
         let takes_any = cfg!(test) || recorder::area().is_some();
         if !is_usual && takes_any && length > 2 * PAGE && length.is_multiple_of(2 * PAGE) {
@@ -162,26 +202,17 @@ impl Areas {
 }
 
 impl JournalFile {
-    /// Makes the journal of a store, or takes the one that is there. All of its bytes are written once: later writes in
-    /// place change no facts of the file, and cost one sync of the data.
-    pub(crate) fn make(path: &Path, store: u64, areas: Areas) -> Result<Self> {
+    /// Makes the journal of a store, or takes the one that is there, and gives it the owner and the mode of the store's file.
+    /// All of its bytes are written once: later writes in place change no facts of the file, and cost one sync of the data.
+    pub(crate) fn make(path: &Path, store: u64, areas: Areas, like: &Metadata) -> Result<Self> {
         let folder = folder_of(path);
         // Of who was killed while it made the store, or its journal; nothing else may ever be made in this folder.
         remove_left(folder);
         match Self::open(path, store) {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) if error.kind() == ErrorKind::InvalidData => {
-                return Self::mended(path, store, areas)?.ok_or(error);
-            }
             Err(error) => return Err(error),
-            Ok(mut file) => {
-                if !file.says_synced {
-                    // No epoch uses it: what it has counts for nothing.
-                    recorder::write(&file.file, 0, &first_page(store, VERSION))?;
-                    write_at(&file.file, &first_page(store, VERSION), 0)?;
-                    file.sync()?;
-                    file.says_synced = true;
-                }
+            Ok(file) => {
+                file.take_rights_of(like)?;
                 // Who made it may have been killed before its name was on the disk.
                 sync_name(folder)?;
                 return Ok(file);
@@ -190,11 +221,12 @@ impl JournalFile {
         let temporary = Temporary::in_folder(folder)?;
         let made = temporary.database()?;
         let mut file = made.as_file();
-        file.write_all(&first_page(store, VERSION))?;
+        file.write_all(&Title { store, epoch: 0 }.page())?;
         // Page by page: of what is written at once a system may later write all again where a part changes.
         for _ in 1..areas.file_bytes() / PAGE {
             file.write_all(&[0; PAGE_BYTES])?;
         }
+        take_rights_of(file, like)?;
         recorder::made(file, areas.file_bytes());
         let sync = recorder::begin_sync(file)?;
         file.sync_all()?;
@@ -203,7 +235,7 @@ impl JournalFile {
             Ok(file) => {
                 recorder::named(path);
                 sync_name(folder)?;
-                Self::of(file, areas, true)
+                Self::of(file, path, areas, true)
             }
             // Another process has made it, and its name may not be on the disk yet.
             Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {
@@ -216,34 +248,69 @@ impl JournalFile {
 
     /// Opens the journal of a store.
     pub(crate) fn open(path: &Path, store: u64) -> Result<Self> {
-        check_regular(&std::fs::metadata(path)?)?;
-        // No link is followed: it may have been planted.
-        Self::checked(private::new_file().read(true).write(true).open(path)?, store)
+        Self::checked(open_to_write(path)?, path, store, true)
     }
 
     /// The same for a process that may only read it.
     pub(crate) fn open_to_read(path: &Path, store: u64) -> Result<Self> {
-        Self::checked(open_regular(path)?, store)
+        Self::checked(open_regular(path)?, path, store, false)
     }
 
-    fn checked(file: File, store: u64) -> Result<Self> {
-        let mut page = [0; PAGE_BYTES];
+    fn checked(file: File, path: &Path, store: u64, is_writable: bool) -> Result<Self> {
         let areas = Areas::of_file(file.metadata()?.len());
-        let is_whole = read_at(&file, &mut page, 0)? == page.len();
-        let says_synced = page == first_page(store, VERSION);
-        let is_ours = says_synced || page == first_page(store, EARLIER);
-        match areas.filter(|_| is_whole && is_ours) {
+        let title = title_of(&file)?;
+        // Another store has no use for one that continues nothing.
+        let is_ours = title.is_some_and(|title| title.store == store || title.epoch == 0);
+        match areas.filter(|_| is_ours) {
             Some(areas) => {
                 recorder::opened(&file);
-                Self::of(file, areas, says_synced)
+                Self::of(file, path, areas, is_writable)
             }
             None => Err(Error::new(ErrorKind::InvalidData, "it is not the journal of this store")),
         }
     }
 
-    pub(super) fn of(file: File, areas: Areas, says_synced: bool) -> Result<Self> {
+    pub(super) fn of(file: File, path: &Path, areas: Areas, is_writable: bool) -> Result<Self> {
         let counts_names = names_of(&file)? > 0;
-        Ok(Self { file, counts_names, areas, says_synced })
+        let identity = identity(&file)?;
+        Ok(Self { file, path: path.to_owned(), identity, counts_names, areas, is_writable })
+    }
+
+    /// What its first page says now; `None` if that is damaged.
+    pub(super) fn title(&self) -> Result<Option<Title>> {
+        title_of(&self.file)
+    }
+
+    /// Writes the first page.
+    pub(super) fn entitle(&self, title: Title) -> Result<()> {
+        let page = title.page();
+        recorder::write(&self.file, 0, &page)?;
+        write_at(&self.file, &page, 0)
+    }
+
+    /// Whether the file is certainly where it was opened, with its length: one call of the system.
+    fn stays(&self) -> bool {
+        identity_and_length(&self.path).is_ok_and(|(identity, bytes)| {
+            Some(identity) == self.identity && bytes == self.areas.file_bytes()
+        })
+    }
+
+    /// Whether the file is no longer at the place where it was opened: it was deleted, moved or replaced.
+    pub(super) fn is_gone(&self) -> Result<bool> {
+        if self.stays() {
+            return Ok(false);
+        }
+        Ok(!is_named(&self.file, &self.path).unwrap_or(true) || self.has_no_name()?)
+    }
+
+    /// Whether it was deleted or replaced: what is in it is lost with the last process that has it open.
+    pub(super) fn has_no_name(&self) -> Result<bool> {
+        Ok(self.counts_names && names_of(&self.file)? == 0)
+    }
+
+    /// Whether the file has a length that a journal has.
+    pub(super) fn has_its_length(&self) -> Result<bool> {
+        Ok(self.stays() || names_and_length(&self.file)?.1 == self.areas.file_bytes())
     }
 
     /// The record that follows a place, if it is there and whole.
@@ -263,9 +330,6 @@ impl JournalFile {
     ///
     /// A loss of power may leave a record and not the one before, if neither was synced: such a record does not say so.
     pub(super) fn later(&self, place: &Place, epoch: u64) -> Result<Option<u64>> {
-        if !self.says_synced {
-            return Ok(None);
-        }
         let mut later = None;
         self.each_of(epoch, |head, _, _| {
             let is_later = head.sequence > place.sequence + 1;
@@ -353,16 +417,17 @@ impl JournalFile {
         Ok(Head::parse(&bytes).map(|head| (head, bytes)))
     }
 
-    /// Of the whole records with which the areas begin, whatever their epochs, the later one.
-    pub(super) fn newest(&self) -> Result<Newest> {
-        let Some(head) = self.newest_head()? else { return Ok(Newest::default()) };
+    /// Of the whole records with which the areas begin the later one, if it is of this epoch; of any, if none is named.
+    pub(super) fn newest(&self, epoch: Option<u64>) -> Result<Newest> {
+        let Some(head) = self.newest_head(epoch)? else { return Ok(Newest::default()) };
         Ok(Newest { sequence: head.sequence, commits: head.stamp.commits })
     }
 
-    fn newest_head(&self) -> Result<Option<Head>> {
+    fn newest_head(&self, epoch: Option<u64>) -> Result<Option<Head>> {
         let mut newest: Option<Head> = None;
         for area in 0..2 {
             if let Some((head, _, _)) = self.whole(self.areas.start_of(area))?
+                && epoch.is_none_or(|epoch| head.stamp.epoch == epoch)
                 && newest.is_none_or(|newest| head.sequence > newest.sequence)
             {
                 newest = Some(head);
@@ -373,7 +438,7 @@ impl JournalFile {
 
     /// The newest epoch of which an area begins with a whole record, and the place that its first whole record follows.
     pub(super) fn newest_epoch(&self) -> Result<Option<(u64, Place)>> {
-        let Some(mut first) = self.newest_head()? else { return Ok(None) };
+        let Some(mut first) = self.newest_head(None)? else { return Ok(None) };
         self.each_of(first.stamp.epoch, |head, _, _| {
             if head.sequence < first.sequence {
                 first = head;
@@ -392,11 +457,16 @@ impl JournalFile {
         session: SessionKey,
         payload: &[u8],
     ) -> Result<Place> {
-        let stamp = Stamp { synced: stamp.synced.filter(|_| self.says_synced), ..stamp };
         let (bytes, check) = record::encode(after, stamp, session, payload);
         recorder::write(&self.file, at, &bytes)?;
         write_at(&self.file, &bytes, at)?;
         Ok(Place { sequence: after.sequence + 1, check, at: at + bytes.len() as u64 })
+    }
+
+    /// Whether a record is where it was, as far as its head says.
+    pub(super) fn has(&self, record: &Journaled) -> Result<bool> {
+        let Some(at) = record.end.at.checked_sub(record.bytes()) else { return Ok(false) };
+        Ok(self.head(at)?.is_some_and(|(head, _)| head.end(at) == record.end))
     }
 
     /// Writes the bytes of a record again, as they are; `false` if it is not there any more.
@@ -417,16 +487,14 @@ impl JournalFile {
         Ok(true)
     }
 
-    /// Gives it the permissions of another file, if it has others.
-    pub(super) fn take_rights_of(&self, other: &Path) -> Result<()> {
-        let (now, wanted) =
-            (self.file.metadata()?.permissions(), std::fs::metadata(other)?.permissions());
-        if now == wanted { Ok(()) } else { self.file.set_permissions(wanted) }
+    /// Gives it the owner and the mode of the store's file.
+    pub(super) fn take_rights_of(&self, store: &Metadata) -> Result<()> {
+        take_rights_of(&self.file, store)
     }
 
     /// Takes its name away, if this file still has it.
-    pub(super) fn remove(&self, path: &Path) -> Result<()> {
-        if is_named(&self.file, path)? { std::fs::remove_file(path) } else { Ok(()) }
+    pub(super) fn remove(&self) -> Result<()> {
+        if is_named(&self.file, &self.path)? { std::fs::remove_file(&self.path) } else { Ok(()) }
     }
 
     /// The beginning of the file, as much as a page has; and the bytes of the file.
@@ -442,19 +510,65 @@ impl JournalFile {
         let sync = recorder::begin_sync(&self.file)?;
         self.file.sync_data()?;
         sync.done();
-        self.check_name()
-    }
-
-    /// Fails if the file was deleted: what is in it is lost with the last process that has it open.
-    pub(super) fn check_name(&self) -> Result<()> {
-        if self.counts_names && names_of(&self.file)? == 0 {
-            return Err(Error::new(
-                ErrorKind::NotFound,
-                "the journal was deleted while it was in use; what was just written is lost",
-            ));
-        }
         Ok(())
     }
+}
+
+/// Opens what stands in the journal's place. No link is followed: it may have been planted. Nothing is waited for, as the opening
+/// of a pipe would.
+pub(super) fn open_to_write(path: &Path) -> Result<File> {
+    let mut options = private::new_file();
+    options.read(true).write(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = WITHOUT_WAITING.union(rustix::fs::OFlags::NOFOLLOW);
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    // Opening a device may have an effect.
+    check_regular(&std::fs::metadata(path)?)?;
+    let file = options.open(path)?;
+    // Something else may have come there meanwhile.
+    check_regular(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// Whether a file is a journal that no store needs: its epoch has ended.
+pub(crate) fn is_closed(path: &Path) -> Result<bool> {
+    Ok(title_of(&open_regular(path)?)?.is_some_and(|title| title.epoch == 0))
+}
+
+fn title_of(file: &File) -> Result<Option<Title>> {
+    let mut page = [0; PAGE_BYTES];
+    let read = read_at(file, &mut page, 0)?;
+    Ok(Title::parse(page.get(..read).unwrap_or_default()))
+}
+
+/// Gives a journal the owner, the group and the mode of its store's file.
+///
+/// # Errors
+///
+/// If that cannot be, and the store's owner could not open the journal.
+fn take_rights_of(file: &File, store: &Metadata) -> Result<()> {
+    let refused = match private::take_rights(file, store) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => error,
+        taken => return taken,
+    };
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        // Only the administrator gives a file to another user. The owner of the store may have a right as one of a group.
+        let _ = fchown(file, None, Some(store.gid()));
+        if file.metadata()?.permissions() != store.permissions() {
+            file.set_permissions(store.permissions())?;
+        }
+        let now = file.metadata()?;
+        let lets = |rights: u32| now.mode() & rights == rights;
+        if lets(0o006) || now.gid() == store.gid() && lets(0o060) {
+            return Ok(());
+        }
+    }
+    Err(refused)
 }
 
 /// Puts the names in a folder on the disk. Other systems cannot open a folder for that.
@@ -465,14 +579,6 @@ fn sync_name(folder: &Path) -> Result<()> {
     }
     sync.done();
     Ok(())
-}
-
-/// The first page: what the file is, the version of its layout, and the number of its store.
-pub(super) fn first_page(store: u64, version: u64) -> [u8; PAGE_BYTES] {
-    let mut page = [0; PAGE_BYTES];
-    let parts = MAGIC.into_iter().chain(version.to_le_bytes()).chain(store.to_le_bytes());
-    page.iter_mut().zip(parts).for_each(|(byte, part)| *byte = part);
-    page
 }
 
 #[cfg(unix)]

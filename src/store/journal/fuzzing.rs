@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::damaged::rescue;
-use super::file::{Areas, EARLIER, JournalFile, PAGE_BYTES, VERSION, beginning, first_page};
+use super::file::{Areas, JournalFile, PAGE_BYTES, Title, beginning};
 use super::record::{self, Stamp};
 use super::row::{JournalRow, Place};
 use crate::store::session_key::SessionKey;
@@ -31,7 +31,7 @@ pub(crate) fn journal(data: &[u8], folder: &Path) {
     let Some((&count, rest)) = data.split_first() else { return };
     let length = usize::try_from(Areas::USUAL.file_bytes()).unwrap_or(usize::MAX);
     let mut file = vec![0; length];
-    let page = first_page(STORE, VERSION);
+    let page = Title { store: STORE, epoch: EPOCH }.page();
     file.iter_mut().zip(page).for_each(|(byte, of_page)| *byte = of_page);
     let path = folder.join("journal");
     let folded = beginning(40);
@@ -55,11 +55,13 @@ pub(crate) fn journal(data: &[u8], folder: &Path) {
         |record: &&Written| file.get(record.from..record.to) == whole.get(record.from..record.to);
     let chain: Vec<_> = written.iter().take_while(is_whole).collect();
     let saved: Vec<_> = written.iter().filter(is_whole).collect();
-    // Two bits make the earlier layout of the newer one.
-    let has_page = file.starts_with(&page) || file.starts_with(&first_page(STORE, EARLIER));
+    let has_page = file.starts_with(&page);
+    let title = file.get(..PAGE_BYTES).and_then(Title::parse);
+    let is_of = |store| title.is_some_and(|title| title.store == store || title.epoch == 0);
     let (found, later, rescued) = read(&path, &file, folded);
-    assert_eq!(JournalFile::open(&path, STORE).is_ok(), has_page);
-    assert!(JournalFile::open(&path, STORE + 1).is_err());
+    for store in [STORE, STORE + 1] {
+        assert_eq!(JournalFile::open(&path, store).is_ok(), is_of(store));
+    }
     assert!(found.iter().eq(chain.iter().map(|record| &record.payload)));
     assert_eq!(later, saved.len() > chain.len());
     let records = rescued.records.iter().map(|record| &record.payload);
@@ -67,7 +69,7 @@ pub(crate) fn journal(data: &[u8], folder: &Path) {
     assert!(rescued.problem.is_some() || saved.len() == chain.len());
     assert!(rescued.problem.is_none() || saved.len() > chain.len() || !has_page);
     let damage = JournalFile::damage(&path, STORE, EPOCH).expect("the file can be read");
-    assert!(damage.is_some() || has_page || saved.is_empty());
+    assert!(damage.is_some() || title.is_some() || saved.is_empty());
 }
 
 /// Writes records of these lengths, each of which says that those before it are on the disk.
@@ -103,7 +105,7 @@ fn read(path: &Path, file: &[u8], folded: Place) -> (Vec<Vec<u8>>, bool, super::
         found.push(next.journaled.payload);
     }
     let later = journal.later(&place, EPOCH).expect("it can be read").is_some();
-    journal.newest().expect("it can be read");
+    journal.newest(None).expect("it can be read");
     let row = JournalRow { epoch: EPOCH, folded, commits: COMMITS, path: Vec::new() };
     (found, later, rescue(path, Some(STORE), &row).expect("there is room to read it"))
 }
@@ -122,8 +124,8 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
             seeds.push([&*seed, &[low, high, 0, ZEROS]].concat());
         }
     }
-    // The first page of the earlier layout, whose number differs in two bits.
-    seeds.push(vec![2, 100, 0, 0, 1, 3, 0, 1, 3]);
+    // Another epoch in the first page.
+    seeds.push(vec![2, 100, 0, 0, 1, 33, 0, 0, 3]);
     let mut file = vec![0; 64 << 10];
     write(&mut file, &lengths, beginning(40));
     seeds.push([&[0x80], file.get(PAGE_BYTES..).unwrap_or_default()].concat());

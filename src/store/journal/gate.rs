@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::syncing::PAUSE;
 use super::{Store, lock};
 use crate::error::{Error, Result};
-use crate::store::engine_file::EngineFile;
+use crate::store::engine_file::{EngineFile, Held};
 
 /// How long a commit is given to be confirmed before its process is taken for killed, unless it has a write transaction.
 const CONFIRMATION: Duration = Duration::from_millis(5);
@@ -31,20 +31,17 @@ impl Store {
         // From now on appenders of this process wait, too.
         journal.at_gate.fetch_add(1, Ordering::SeqCst);
         let mut closed = lock(&journal.closed);
-        let result = if *closed == 0 { engine.close_gate() } else { Ok(()) };
-        match result {
-            Ok(()) => {
-                *closed += 1;
-                Ok(Some(Gate { store: self, engine }))
-            }
-            Err(error) => {
-                journal.at_gate.fetch_sub(1, Ordering::SeqCst);
-                match error {
-                    redb::BackendError::Unsupported => Ok(None),
-                    error => Err(redb::StorageError::from(error).into()),
-                }
-            }
+        let try_close = || engine.try_hold(Held::Gate);
+        let is_closed = match *closed {
+            0 => self.wait_for(engine, Held::Gate, try_close, || 0),
+            _ => Ok(true),
+        };
+        if matches!(is_closed, Ok(true)) {
+            *closed += 1;
+            return Ok(Some(Gate { store: self, engine }));
         }
+        journal.at_gate.fetch_sub(1, Ordering::SeqCst);
+        is_closed.map(|_| None)
     }
 
     /// Whether appends have to wait until the last commit is confirmed.
@@ -81,7 +78,9 @@ impl Store {
         if self.journal().at_gate.load(Ordering::SeqCst) > 0 {
             return Ok(true);
         }
-        engine.is_gate_closed().map_err(|error| Error::from(redb::StorageError::from(error)))
+        engine
+            .is_held_elsewhere(Held::Gate)
+            .map_err(|error| Error::from(redb::StorageError::from(error)))
     }
 
     /// Waits until no one asks that.
@@ -91,8 +90,8 @@ impl Store {
         while *closed > 0 {
             closed = journal.opened.wait(closed).unwrap_or_else(PoisonError::into_inner);
         }
-        // While `closed` is locked no thread of this process closes the gate: the two would have the same lock.
-        engine.pass_gate().map_err(|error| Error::from(redb::StorageError::from(error)))
+        let is_open = || engine.is_held_elsewhere(Held::Gate).map(|is_closed| !is_closed);
+        self.wait_for(engine, Held::Gate, is_open, || 0).map(drop)
     }
 }
 
@@ -103,7 +102,7 @@ impl Drop for Gate<'_> {
         *closed -= 1;
         if *closed == 0 {
             // A lock that cannot be released ends with the open file.
-            let _ = self.engine.open_gate();
+            let _ = self.engine.release(Held::Gate);
         }
         journal.at_gate.fetch_sub(1, Ordering::SeqCst);
         journal.opened.notify_all();

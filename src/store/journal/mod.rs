@@ -21,8 +21,9 @@ mod syncing;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -34,6 +35,7 @@ pub(crate) use self::epoch::MadeJournal;
 use self::epoch::Uses;
 #[cfg(not(any(test, all(unix, feature = "faults"))))]
 use self::file::JournalFile;
+pub(crate) use self::file::is_closed;
 #[cfg(any(test, all(unix, feature = "faults")))]
 pub(crate) use self::file::{Areas, JournalFile};
 use self::reading::{OpenFile, Overlaid};
@@ -41,6 +43,7 @@ pub(crate) use self::record::Journaled;
 pub(crate) use self::row::{JournalRow, Place};
 use self::syncing::Syncing;
 pub(crate) use self::tables::{JournalChange, make_row, note_commit, row_of, write_row};
+use self::waiting::Watch;
 use super::Store;
 pub(crate) use super::exposure::JOURNAL_ENDING;
 
@@ -72,6 +75,8 @@ pub(crate) struct Journal {
     /// Whether the journal ends where it is damaged: what is behind is given up.
     gives_up: AtomicBool,
     background: Background,
+    /// Of each lock for which threads of this process wait, since when its holder does not get on.
+    watches: Mutex<Vec<Watch>>,
     /// Of a store that is only read: the tables with the journal in them, in memory.
     overlay: Mutex<Option<Overlaid>>,
 }
@@ -107,6 +112,12 @@ impl Store {
     fn foreign_journal(&self, journal: PathBuf, error: &std::io::Error) -> Error {
         let (path, problem) = (self.path().to_owned(), error.to_string());
         StoreError::ForeignJournal { path, journal, problem }.into()
+    }
+
+    /// The error of a journal that this process may not open.
+    fn journal_denied(&self, journal: PathBuf, source: std::io::Error) -> Error {
+        let owner = owner_of(&journal);
+        StoreError::JournalDenied { path: self.path().to_owned(), journal, owner, source }.into()
     }
 
     fn path_of_journal(&self, row: &JournalRow) -> PathBuf {
@@ -176,6 +187,18 @@ impl Store {
         let path = self.journal_path().unwrap_or_else(|_| self.path().to_owned());
         Error::File { action: "writing the journal", path, source }
     }
+}
+
+/// The number of the user whose file it is, if the system tells.
+#[cfg(unix)]
+fn owner_of(path: &Path) -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).ok().map(|file| file.uid())
+}
+
+#[cfg(not(unix))]
+fn owner_of(_: &Path) -> Option<u32> {
+    None
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

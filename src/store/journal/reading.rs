@@ -1,8 +1,10 @@
 //! Reading the journal: what it has beyond the tables.
 
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
-use super::file::JournalFile;
+use super::file::{JournalFile, Title};
 use super::record::Journaled;
 use super::row::{JournalRow, Place};
 use super::{Store, lock};
@@ -38,15 +40,22 @@ impl Store {
         // The store may have been moved or copied with its journal, or have several names.
         let mut refused = None;
         for path in [&beside, &told] {
-            let opened = match self.is_read_only() {
-                true => JournalFile::open_to_read(path, number),
-                false => JournalFile::open(path, number),
-            };
-            match opened {
-                Ok(file) => {
+            match self.open_journal(path, number) {
+                Ok(file) if is_of(&file, number, row.epoch) => {
                     let file = Arc::new(file);
                     *open = Some(OpenFile { epoch: row.epoch, file: Arc::clone(&file) });
                     return Ok(file);
+                }
+                Ok(file) => {
+                    let newest = file.newest(None).map_err(|error| self.journal_failed(row, error));
+                    if newest?.is_ahead_of(row) {
+                        return Err(self.journal_ahead(path.clone()));
+                    }
+                    let problem = "it continues another state of the store: that of a copy, or an earlier one";
+                    refused = refused.or(Some(io::Error::other(problem)));
+                }
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                    return Err(self.journal_denied(path.clone(), error));
                 }
                 Err(error) => refused = refused.or(Some(error)),
             }
@@ -59,6 +68,29 @@ impl Store {
         let problem = refused.map_or_else(String::new, |error| error.to_string());
         let path = self.path().to_owned();
         Err(StoreError::NoJournal { path, journal: told, problem }.into())
+    }
+
+    /// Opens the journal at a path: to be read, if it cannot be written.
+    fn open_journal(&self, path: &Path, number: u64) -> io::Result<JournalFile> {
+        use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+        if self.is_read_only() {
+            return JournalFile::open_to_read(path, number);
+        }
+        match JournalFile::open(path, number) {
+            Err(error) if matches!(error.kind(), PermissionDenied | ReadOnlyFilesystem) => {
+                JournalFile::open_to_read(path, number)
+            }
+            opened => opened,
+        }
+    }
+
+    /// The same as [`Self::journal_file`], of a journal that nothing else has cut off or written over since it was opened.
+    pub(super) fn sound_journal(&self, row: &JournalRow) -> Result<Arc<JournalFile>> {
+        let file = self.journal_file(row)?;
+        match file.damage_in(row.epoch).map_err(|error| self.journal_failed(row, error))? {
+            None => Ok(file),
+            Some(damage) => Err(damage.at(&file.path).into()),
+        }
     }
 
     /// The records that follow those in the tables, and the place behind them.
@@ -109,7 +141,7 @@ impl Store {
         if row.epoch == 0 {
             return Ok(place);
         }
-        let file = self.journal_file(row)?;
+        let file = self.sound_journal(row)?;
         let failed = |error| self.journal_failed(row, error);
         let ahead = || self.journal_ahead(self.path_of_journal(row));
         while let Some(next) = file.next(&place, row.epoch).map_err(failed)? {
@@ -122,7 +154,7 @@ impl Store {
             }
         }
         // The chain begins behind what the tables have. While the journal was read others may have gone on with it.
-        let newest = file.newest().map_err(failed)?;
+        let newest = file.newest(Some(row.epoch)).map_err(failed)?;
         if place == row.folded
             && newest.is_ahead_of(row)
             && file.next(&place, row.epoch).map_err(failed)?.is_none()
@@ -159,4 +191,9 @@ impl Store {
     pub(crate) fn forget_overlay(&self) {
         *lock(&self.journal().overlay) = None;
     }
+}
+
+/// Whether a journal is that of a store's epoch.
+fn is_of(file: &JournalFile, store: u64, epoch: u64) -> bool {
+    matches!(file.title(), Ok(Some(title)) if title == Title { store, epoch })
 }

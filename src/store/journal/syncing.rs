@@ -150,13 +150,13 @@ impl Store {
         let engine = self.shared.file.as_ref();
         let Some(engine) = engine.filter(|engine| matches!(engine.is_journal_shared(), Ok(true)))
         else {
-            file.sync()?;
+            self.sync_and_check(file, epoch)?;
             return Ok(written.sequence);
         };
         let begun = Instant::now();
         let turn = loop {
             if engine.is_told_synced(written.sequence).map_err(of_engine)? {
-                file.check_name()?;
+                self.check_stays(file, epoch)?;
                 return Ok(written.sequence);
             }
             if engine.try_lock_sync().map_err(of_engine)? {
@@ -164,26 +164,26 @@ impl Store {
             }
             // Who has the turn may be a stopped process.
             if begun.elapsed() > PATIENCE {
-                file.sync()?;
+                self.sync_and_check(file, epoch)?;
                 return Ok(written.sequence);
             }
             std::thread::sleep(PAUSE);
         };
         // Another may have told it before he gave the turn back.
         if engine.is_told_synced(written.sequence).map_err(of_engine)? {
-            file.check_name()?;
+            self.check_stays(file, epoch)?;
             return Ok(written.sequence);
         }
         let mut last = *written;
-        {
-            // What others have written before the sync is in it; what they are writing may be read already, and not be.
-            let _lock = self.lock_journal().map_err(io::Error::other)?;
+        // What others have written before the sync is in it; what they are writing may be read already, and not be. Who has the
+        // lock for long may be a stopped process.
+        if let Some(_lock) = self.lock_journal_within(PATIENCE) {
             for _ in 0..MOST_SHARED {
                 let Some(next) = file.next(&last, epoch)? else { break };
                 last = next.journaled.end;
             }
         }
-        file.sync()?;
+        self.sync_and_check(file, epoch)?;
         let mut told = lock(&self.journal().told);
         // Who is not told of it syncs for himself.
         if engine.tell_synced(last.sequence, *told).is_ok() {
@@ -191,6 +191,35 @@ impl Store {
         }
         drop(turn);
         Ok(last.sequence)
+    }
+}
+
+impl Store {
+    fn sync_and_check(&self, file: &JournalFile, epoch: u64) -> io::Result<()> {
+        file.sync()?;
+        self.check_stays(file, epoch)
+    }
+
+    /// Fails if what was written to the journal would not be found again: the file was deleted, moved away or replaced, cut off,
+    /// or written over by something else.
+    fn check_stays(&self, file: &JournalFile, epoch: u64) -> io::Result<()> {
+        if let Some(damage) = file.damage_in(epoch)? {
+            return Err(io::Error::other(damage.at(&file.path)));
+        }
+        if self.is_journal_gone(file)? {
+            let problem = "it was deleted, moved or replaced while it was in use; what was just written is lost";
+            return Err(io::Error::new(io::ErrorKind::NotFound, problem));
+        }
+        Ok(())
+    }
+
+    /// Whether the journal was deleted, moved away or replaced. One that was moved with its store is where it should be.
+    pub(super) fn is_journal_gone(&self, file: &JournalFile) -> io::Result<bool> {
+        if !file.is_gone()? {
+            return Ok(false);
+        }
+        let is_moved = self.shared.file.as_ref().is_some_and(|engine| !engine.is_at(self.path()));
+        Ok(!is_moved || file.has_no_name()?)
     }
 }
 

@@ -26,6 +26,12 @@ impl Snapshot {
         JournalRow::from_bytes(row.value(), || KEY.to_string())
     }
 
+    /// The last epoch that was begun; 0 if none ever was.
+    pub(crate) fn last_epoch(&self) -> Result<u64> {
+        let meta = self.transaction().open_table(tables::META)?;
+        Ok(meta.get(LAST_EPOCH)?.map_or(0, |epoch| epoch.value()))
+    }
+
     /// Passes on the session of each record that could not become rows.
     pub(crate) fn each_unfolded(&self, mut take: impl FnMut(SessionKey)) -> Result<()> {
         let Some(table) = self.unfolded()? else { return Ok(()) };
@@ -81,6 +87,9 @@ fn lacking(session: SessionKey) -> Corruption {
     }
 }
 
+/// The name in `meta` of the last epoch that was begun.
+const LAST_EPOCH: &str = "journal_epoch";
+
 /// Writes the row of a store whose journal was never used.
 pub(crate) fn make_row(transaction: &WriteTransaction) -> Result<()> {
     write_row(transaction, &JournalRow::default())
@@ -100,6 +109,8 @@ pub(crate) enum JournalChange {
     Fold(Place),
     /// The same, and they were all: the epoch ends.
     End(Place),
+    /// The epoch ends at this place, and what a journal of another epoch has counts for nothing.
+    GiveUp(Place, u64),
     /// An epoch begins.
     Begin(JournalRow),
 }
@@ -119,7 +130,14 @@ pub(crate) fn note_commit(
         Some(JournalChange::End(folded)) => {
             row = JournalRow { epoch: 0, folded, path: Vec::new(), ..row }
         }
-        Some(JournalChange::Begin(begun)) => row = begun,
+        Some(JournalChange::GiveUp(folded, epoch)) => {
+            transaction.open_table(tables::META)?.insert(LAST_EPOCH, epoch)?;
+            row = JournalRow { epoch: 0, folded, path: Vec::new(), ..row };
+        }
+        Some(JournalChange::Begin(begun)) => {
+            transaction.open_table(tables::META)?.insert(LAST_EPOCH, begun.epoch)?;
+            row = begun;
+        }
     }
     row.commits += 1;
     write_row(transaction, &row)

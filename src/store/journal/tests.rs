@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use super::file::{AREA, Areas, JournalFile, beginning};
+use super::file::{AREA, Areas, JournalFile, Title, beginning};
 use super::record::{self, HEAD, Journaled, MOST_PAYLOAD, Stamp};
 use super::row::Place;
 use crate::store::session_key::SessionKey;
@@ -24,7 +24,10 @@ struct Made {
 impl Made {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let file = JournalFile::make(&folder.path().join("journal"), STORE, AREAS).unwrap();
+        let facts = File::create(folder.path().join("store")).unwrap().metadata().unwrap();
+        let path = folder.path().join("journal");
+        let file = JournalFile::make(&path, STORE, AREAS, &facts).unwrap();
+        file.entitle(Title { store: STORE, epoch: EPOCH }).unwrap();
         Self { folder, file }
     }
 
@@ -149,7 +152,7 @@ fn the_areas_follow_each_other() {
     // And back into the first, over what is there.
     let again = made.file.write(AREAS.start_of(0), &behind, STAMP, session, b"again").unwrap();
     assert_eq!(payloads(&made.from(place)), [&b"there"[..], b"again"]);
-    assert_eq!(made.file.newest().unwrap().sequence, again.sequence);
+    assert_eq!(made.file.newest(None).unwrap().sequence, again.sequence);
     assert!(made.from(first).is_empty());
 }
 
@@ -203,7 +206,7 @@ fn a_length_beyond_the_area_is_no_record() {
     for length in [u64::MAX, MOST_PAYLOAD as u64 + 1, MOST_PAYLOAD as u64, 1 << 40] {
         made.put(byte(first.at), &length.to_le_bytes());
         assert!(made.from(first).is_empty());
-        assert_eq!(made.file.newest().unwrap().sequence, 0);
+        assert_eq!(made.file.newest(None).unwrap().sequence, 0);
     }
 }
 
@@ -220,7 +223,8 @@ fn only_the_journal_of_the_store_is_opened() {
     }
     // It is not made anew in the place of another file.
     std::fs::write(made.path(), "somebody's").unwrap();
-    assert!(JournalFile::make(&made.path(), STORE, AREAS).is_err());
+    let facts = std::fs::metadata(made.path()).unwrap();
+    assert!(JournalFile::make(&made.path(), STORE, AREAS, &facts).is_err());
     assert_eq!(std::fs::read_to_string(made.path()).unwrap(), "somebody's");
 }
 

@@ -15,7 +15,10 @@ pub(super) fn put(
 ) -> Result<()> {
     match table {
         // `format` and `reader` are those of the new store.
-        "meta" if [b"store".as_slice(), b"next_session", b"told_open"].contains(&key) => {
+        "meta"
+            if [b"store".as_slice(), b"next_session", b"told_open", b"journal_epoch"]
+                .contains(&key) =>
+        {
             row(transaction, tables::META, key, value)
         }
         "sessions" => row(transaction, tables::SESSIONS, key, value),

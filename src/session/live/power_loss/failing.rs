@@ -42,8 +42,13 @@ impl Scene {
         drop(begin(&store, ID, Family::Pi).unwrap());
         let journal = folder.path().join("store.journal");
         drop(
-            JournalFile::make(&journal, store.number().unwrap(), Areas::of_bytes(16 << 10))
-                .unwrap(),
+            JournalFile::make(
+                &journal,
+                store.number().unwrap(),
+                Areas::of_bytes(16 << 10),
+                &std::fs::metadata(&path).unwrap(),
+            )
+            .unwrap(),
         );
         drop(store);
         let before = (std::fs::read(&path).unwrap(), std::fs::read(&journal).unwrap());

@@ -97,7 +97,13 @@ fn set_out(script: &Script, count: usize, folder: &Path, left: Option<&Left>) ->
         }
     }
     if let Some(area) = script.area {
-        JournalFile::make(&journal, store.number().unwrap(), Areas::of_bytes(area)).unwrap();
+        JournalFile::make(
+            &journal,
+            store.number().unwrap(),
+            Areas::of_bytes(area),
+            &std::fs::metadata(&path).unwrap(),
+        )
+        .unwrap();
     }
     found(&store)
 }

@@ -1,0 +1,143 @@
+//! An append while another process holds the journal's lock and does not get on.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::ops::Bound::Included;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use redb::StorageBackend;
+use redb::backends::FileBackend;
+
+use super::scene::{Scene, command, file, header, message};
+use super::signals::{go_on, stop};
+
+/// The store whose locks this process holds.
+const STORE: &str = "LEAFLINE_TEST_HOLDS";
+
+/// Where the bytes begin of the lock to append, and of the one by which no append begins.
+const JOURNAL: u64 = (3 << 60) + (1 << 32);
+const GATE: u64 = (3 << 60) + (2 << 32);
+
+/// How long a process may take to begin.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn backend(store: &Path) -> FileBackend {
+    let file = std::fs::File::options().read(true).write(true).open(store).unwrap();
+    FileBackend::new(file).unwrap()
+}
+
+/// Not a test by itself: holds a lock as an appender does, until its input ends.
+#[test]
+fn holds() {
+    let Some(of) = std::env::var_os(STORE) else { return };
+    let of = of.into_string().unwrap();
+    let (first, store) = of.split_once(' ').unwrap();
+    let first: u64 = first.parse().unwrap();
+    let last = Included(first + u64::from(std::process::id()));
+    let file = backend(&PathBuf::from(store));
+    file.lock_range(Included(first), last).unwrap();
+    std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+}
+
+/// Another process that holds a lock.
+struct Holder(Child);
+
+impl Holder {
+    fn of(store: &Path, first: u64) -> Self {
+        let child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "held_up::holds"])
+            .env(STORE, format!("{first} {}", store.display()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let file = backend(store);
+        let begun = Instant::now();
+        while !file.query_lock_range(Included(first), Included(first)).unwrap() {
+            assert!(begun.elapsed() < PATIENCE, "it does not take the lock");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Self(child)
+    }
+}
+
+impl Drop for Holder {
+    fn drop(&mut self) {
+        go_on(&self.0);
+        drop(self.0.stdin.take());
+        self.0.wait().unwrap();
+    }
+}
+
+/// A process that appends what it is sent, through a journal.
+struct Appender(Child);
+
+impl Appender {
+    fn begin(scene: &Scene) -> Self {
+        let child = command(&scene.store())
+            .args(["append", "s"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut appender = Self(child.unwrap());
+        for _ in 0..3 {
+            appender.send();
+            let mut id = String::new();
+            BufReader::new(appender.0.stdout.as_mut().unwrap()).read_line(&mut id).unwrap();
+            assert_eq!(id.trim().len(), 8);
+        }
+        appender
+    }
+
+    fn send(&mut self) {
+        let entry = r#"{"type":"message","message":{"role":"user","content":"next"}}"#;
+        writeln!(self.0.stdin.as_mut().unwrap(), "{entry}").unwrap();
+    }
+
+    /// Ends it, and says what it complained of.
+    fn ended(mut self) -> (bool, String) {
+        drop(self.0.stdin.take());
+        let output = self.0.wait_with_output().unwrap();
+        (output.status.success(), String::from_utf8(output.stderr).unwrap())
+    }
+}
+
+fn entries(scene: &Scene) -> usize {
+    scene.run(["export", "s"]).ok().text().matches("next").count()
+}
+
+#[test]
+fn an_append_fails_that_waits_for_a_stopped_process_and_names_it() {
+    for first in [JOURNAL, GATE] {
+        for is_stopped in [true, false] {
+            let scene = Scene::of_session(&file([header("s"), message("a1", None, "first")]));
+            let mut appender = Appender::begin(&scene);
+            let holder = Holder::of(&scene.store(), first);
+            if is_stopped {
+                stop(&holder.0);
+            }
+            appender.send();
+            // What is there can be read meanwhile.
+            assert_eq!(entries(&scene), 3);
+            let begun = Instant::now();
+            while appender.0.try_wait().unwrap().is_none() {
+                assert!(begun.elapsed() < PATIENCE, "it waits for ever");
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            let (is_done, said) = appender.ended();
+            let process = format!("process {}", holder.0.id());
+            assert!(!is_done && said.contains(&process), "{said}");
+            assert_eq!(said.contains("which is stopped"), is_stopped, "{said}");
+            assert!(said.contains("nothing was written"), "{said}");
+            drop(holder);
+            // Once it has gone on, the same succeeds.
+            assert_eq!(entries(&scene), 3);
+            let (is_done, said) = Appender::begin(&scene).ended();
+            assert!(is_done, "{said}");
+            assert_eq!(entries(&scene), 6);
+            assert!(scene.run(["verify"]).ok().text().contains("no problems"));
+        }
+    }
+}
