@@ -16,10 +16,7 @@ fn main() -> leafline::Result<()> {
     let store = Store::open(&path)?;
     let mut session = store.create_session(&NewSession::new(Family::Pi, "/work/project"))?;
     let question = session.append_message(&user("Why is the build slow?"))?;
-    // As pi and omp do, nothing is stored before the model has answered.
-    println!("waiting: {}", session.is_waiting());
     session.append_message(&assistant("It compiles everything twice."))?;
-    println!("waiting: {}", session.is_waiting());
     session.append_label_change(&question, Some("start"))?;
     let id = session.id().to_owned();
 

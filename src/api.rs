@@ -172,20 +172,20 @@ pub mod page {
 }
 
 /// Writing to a session of any family: [`Session::append`](crate::Session::append) takes an [`EntryDraft`], into which
-/// every family's draft converts. [`Persistence`](live::Persistence) says when and how it is stored.
+/// every family's draft converts. [`Persistence`](live::Persistence) says what is stored of it.
 ///
 /// ```
 /// use leafline::live::Persistence;
-/// use leafline::pi::Draft;
+/// use leafline::omp::Draft;
 /// use leafline::{Family, NewSession, Store};
 ///
 /// # fn main() -> leafline::Result<()> {
 /// let store = Store::in_memory()?;
-/// let mut new = NewSession::new(Family::Pi, "/work");
-/// new.persistence = Some(Persistence::immediate());
+/// let mut new = NewSession::new(Family::Omp, "/work");
+/// new.persistence = Some(Persistence::keep_everything());
 /// let mut session = store.create_session(&new)?;
 /// session.append(Draft::thinking_level_change("high"))?;
-/// assert!(!session.is_waiting());
+/// assert_eq!(store.sessions()?[0].entries, 1);
 /// # Ok(())
 /// # }
 /// ```
@@ -258,7 +258,7 @@ pub mod prompts {
 pub mod pi {
     pub use leafline_import::pi_omp::{Compaction, Draft, DraftError};
 
-    pub use crate::programs::pi::{PiReader, PiSession};
+    pub use crate::programs::pi::{PiReader, PiSession, PiStore};
 }
 
 /// omp: what it has beyond [`pi`], and each terminal's last session. [`OmpSession`](omp::OmpSession) and

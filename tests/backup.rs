@@ -101,7 +101,7 @@ fn append(session: &mut Session, text: &str) -> String {
 fn begin(store: &Store, id: &str) -> Session {
     let mut new = NewSession::new(Family::Pi, "/work");
     new.id = Some(id.to_owned());
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(Persistence::keep_everything());
     store.create_session(&new).unwrap()
 }
 

@@ -20,7 +20,7 @@ const FILE: &str = concat!(
 
 fn new() -> NewSession {
     let mut new = NewSession::new(Family::Omp, "/work");
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(Persistence::keep_everything());
     new
 }
 

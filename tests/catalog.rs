@@ -118,7 +118,7 @@ fn a_project_that_moved_keeps_its_sessions() {
     assert_eq!(place.import(&place.path("one.jsonl")).status, ImportStatus::Unchanged);
     // The agent that continues in the new directory continues this session.
     let mut new = NewSession::new(Family::Pi, "/home/new/app");
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(Persistence::keep_everything());
     assert_eq!(place.store.continue_recent(&new).unwrap().id(), "one");
     // A file that replaces it leaves it in that directory.
     let more = session("one", "/work/app", 10, "Fix the login page").replace("m1", "m0");

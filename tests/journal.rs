@@ -36,7 +36,7 @@ impl Live {
         let store = Store::open(folder.path().join("store")).unwrap();
         let mut new = NewSession::new(Family::Pi, "/work");
         new.id = Some(ID.to_owned());
-        new.persistence = Some(Persistence::immediate());
+        new.persistence = Some(Persistence::keep_everything());
         let mut session = store.create_session(&new).unwrap();
         for text in ["first", "second"] {
             append(&mut session, text);
@@ -388,7 +388,7 @@ fn names_and_directories_go_through_the_journal() {
     let sessions = [&store, &other].map(|store| {
         let mut new = NewSession::new(Family::Omp, "/work");
         new.id = Some(ID.to_owned());
-        new.persistence = Some(Persistence::immediate());
+        new.persistence = Some(Persistence::keep_everything());
         store.create_session(&new).unwrap()
     });
     let [mut journaled, mut direct] = sessions;
@@ -435,7 +435,7 @@ fn metadata_go_through_the_journal() {
     let store = Store::open(&path).unwrap();
     let mut new = NewSession::new(Family::Opal, "/work");
     new.id = Some(ID.to_owned());
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(Persistence::keep_everything());
     let mut session = store.create_session(&new).unwrap();
     for text in ["one", "two"] {
         session.append(opal::Draft::user(text)).unwrap();
@@ -609,7 +609,7 @@ fn whole_records_behind_a_damaged_one_are_saved() {
     let mut sessions = [ID, "other"].map(|id| {
         let mut new = NewSession::new(Family::Pi, "/work");
         new.id = Some(id.to_owned());
-        new.persistence = Some(Persistence::immediate());
+        new.persistence = Some(Persistence::keep_everything());
         store.create_session(&new).unwrap()
     });
     for (session, text) in [(0, "first"), (0, "second"), (1, "of the other")] {

@@ -198,7 +198,7 @@ fn find_files(folder: &Path, files: &mut Vec<PathBuf>) {
 fn what_is_appended_twice_is_there_once() {
     let place = Place::new();
     let mut new = NewSession::new(Family::Pi, "/work");
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(Persistence::keep_everything());
     let mut session = place.store.create_session(&new).unwrap();
     let line = |id: &str, parent: Option<&str>| {
         let message = serde_json::json!({"role": "user", "content": id});

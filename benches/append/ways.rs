@@ -29,7 +29,7 @@ pub(crate) fn open_small(path: &Path) -> Store {
     if store.session(SMALL).is_err() {
         let mut new = NewSession::new(Family::Pi, "/work");
         new.id = Some(SMALL.to_owned());
-        new.persistence = Some(Persistence::immediate());
+        new.persistence = Some(Persistence::keep_everything());
         store.create_session(&new).expect("a session can be begun");
     }
     store

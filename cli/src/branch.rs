@@ -45,7 +45,7 @@ pub(super) fn run(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let store = place.open_to_change()?;
-    let mut session = live::session(&store, &arguments.session)?;
+    let mut session = store.session(&arguments.session)?;
     if let Some(summary) = &arguments.summary {
         let entry = origin(&session, &arguments.entry)?;
         let id = session.branch_with_summary(entry.as_deref(), summary, None::<&()>, None)?;

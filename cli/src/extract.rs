@@ -32,7 +32,7 @@ pub(super) fn run(
 ) -> Result<Status, Failure> {
     let store = place.open_to_change()?;
     let spinner = Spinner::new("copying the branch");
-    let session = live::session(&store, &arguments.session)?;
+    let session = store.session(&arguments.session)?;
     let entry = entry_id(&session.reader()?, &arguments.entry)?;
     let branch = session.create_branched_session(&entry)?;
     drop(spinner);

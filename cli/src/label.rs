@@ -34,7 +34,7 @@ pub(super) fn run(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let store = place.open_to_change()?;
-    let mut session = live::session(&store, &arguments.session)?;
+    let mut session = store.session(&arguments.session)?;
     let label = arguments.text.as_deref().filter(|label| !label.is_empty());
     let entry = entry_id(&session.reader()?, &arguments.entry)?;
     live::print_entry(&session.append_label_change(&entry, label)?, out)?;

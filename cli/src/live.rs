@@ -1,27 +1,12 @@
 //! Shared by the commands that write sessions.
 
-use leafline::live::Persistence;
 use leafline::omp::{Breadcrumbs, terminal_id};
-use leafline::{Family, Session, Store};
+use leafline::{Session, Store};
 use serde_json::json;
 
 use super::failure::Failure;
 use super::output::Output;
 use super::text;
-
-/// A session to write to, under the rules of its program.
-pub(super) fn session(store: &Store, id: &str) -> Result<Session, Failure> {
-    let session = store.session(id)?;
-    let persistence = persistence(session.family());
-    Ok(session.with_persistence(persistence))
-}
-
-/// How the family's program stores entries, but at once: a command cannot wait for an assistant message.
-pub(super) fn persistence(family: Family) -> Persistence {
-    let mut persistence = Persistence::documented(family);
-    persistence.waits_for_assistant = false;
-    persistence
-}
 
 /// Each terminal's last session, in a folder beside the store.
 pub(super) fn breadcrumbs(store: &Store) -> Breadcrumbs {

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::failure::{Failure, usage};
 use super::output::Output;
 use super::place::Place;
-use super::{Status, live, text};
+use super::{Status, text};
 
 /// Name sessions, or print their names
 ///
@@ -44,7 +44,7 @@ pub(super) fn run(
         check(&store, session, arguments)?;
     }
     for session in &arguments.sessions {
-        let mut session = live::session(&store, session)?;
+        let mut session = store.session(session)?;
         if let Some(name) = &arguments.set {
             session.set_session_name(name)?;
         }

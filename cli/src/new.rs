@@ -77,7 +77,6 @@ pub(super) fn run(
     new.id = arguments.id;
     new.title = arguments.title;
     new.parent_session = arguments.parent;
-    new.persistence = Some(live::persistence(new.family));
     let store = place.open_or_create()?;
     let session = if arguments.continues {
         live::breadcrumbs(&store).continue_recent(&store, &new)?

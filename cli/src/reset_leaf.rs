@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
+use super::Status;
 use super::failure::Failure;
 use super::output::Output;
 use super::place::Place;
-use super::{Status, live};
 
 /// Go back before the first entry
 ///
@@ -26,7 +26,7 @@ pub(super) fn run(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let store = place.open_to_change()?;
-    live::session(&store, &arguments.session)?.reset_leaf()?;
+    store.session(&arguments.session)?.reset_leaf()?;
     if out.is_json() {
         out.json(&json!({ "leaf": null }))?;
     }

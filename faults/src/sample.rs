@@ -143,7 +143,7 @@ fn live(store: &Store, id: &str, entries: usize) -> Result<()> {
 fn new_session(store: &Store, id: &str, family: Family) -> Result<Session> {
     let mut new = NewSession::new(family, "/work/live");
     new.id = Some(id.to_owned());
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(Persistence::keep_everything());
     store.create_session(&new)
 }
 

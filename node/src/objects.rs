@@ -70,9 +70,9 @@ pub struct NewSession {
     pub parent_session: Option<String>,
     /// The title, in the header of omp's and Opal's, in a record of Claude Code's; not in pi's.
     pub title: Option<String>,
-    /// Whether it is stored at once and unchanged. Otherwise it is stored as the family's program does: pi's and omp's with
-    /// the first assistant message.
-    pub immediate: Option<bool>,
+    /// Whether entries are stored unchanged. Otherwise those of omp's are stored as omp stores them: long strings are cut, and
+    /// images become blobs.
+    pub keep_everything: Option<bool>,
 }
 
 impl NewSession {
@@ -81,10 +81,33 @@ impl NewSession {
         new.id = self.id;
         new.parent_session = self.parent_session;
         new.title = self.title;
-        if self.immediate == Some(true) {
-            new.persistence = Some(Persistence::immediate());
+        if self.keep_everything == Some(true) {
+            new.persistence = Some(Persistence::keep_everything());
         }
         Ok(new)
+    }
+}
+
+/// How a session is opened.
+#[napi(object)]
+#[derive(Default)]
+pub struct SessionOptions {
+    /// Whether entries are stored unchanged. Otherwise those of omp's are stored as omp stores them: long strings are cut, and
+    /// images become blobs.
+    pub keep_everything: Option<bool>,
+}
+
+impl SessionOptions {
+    pub(crate) fn open(
+        self,
+        store: &leafline::Store,
+        id: &str,
+    ) -> leafline::Result<leafline::Session> {
+        let session = store.session(id)?;
+        Ok(match self.keep_everything {
+            Some(true) => session.with_persistence(Persistence::keep_everything()),
+            _ => session,
+        })
     }
 }
 

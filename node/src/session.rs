@@ -12,8 +12,7 @@ use crate::objects::{AppendOptions, AppendedLines, Entry, number, repeated_ids};
 use crate::reader::SessionReader;
 use crate::work::{Dependents, Result, Shared, Work, json_text, spawn};
 
-/// One session. What a method has appended is on disk when it returns, or when its promise is fulfilled, unless the session
-/// waits for its first assistant message (`isWaiting`).
+/// One session. What a method has appended is on disk when it returns, or when its promise is fulfilled.
 #[napi]
 pub struct Session {
     session: Shared<Live>,
@@ -85,12 +84,6 @@ impl Session {
     #[napi(getter, ts_return_type = "Family")]
     pub fn family(&self) -> String {
         self.family.to_owned()
-    }
-
-    /// Whether it is still only in memory, waiting for the first assistant message.
-    #[napi(getter)]
-    pub fn is_waiting(&self) -> Result<bool> {
-        self.session.with(|session| Ok(session.is_waiting()))
     }
 
     /// A reader of the session as it is now.
@@ -293,18 +286,6 @@ impl Session {
         self.spawn(move |session| {
             Ok(Session::new(session.create_branched_session(&leaf)?, dependents))
         })
-    }
-
-    /// Stores a session that waits for its first assistant message, whatever it has.
-    #[napi]
-    pub fn store_now_sync(&self) -> Result<()> {
-        self.session.with(|session| session.store_now())
-    }
-
-    /// Stores a session that waits for its first assistant message, whatever it has.
-    #[napi(ts_return_type = "Promise<void>")]
-    pub fn store_now(&self) -> AsyncTask<Work<()>> {
-        self.spawn(|session| session.store_now())
     }
 
     /// Fails with `LATCHED` if an earlier entry could not be stored. There is nothing else to flush.

@@ -1,10 +1,13 @@
 //! The store.
 
 use leafline::Store as Handle;
+use leafline::pi::PiStore;
 use napi::bindgen_prelude::{AsyncTask, ToNapiValue, TypeName};
 use napi_derive::napi;
 
-use crate::objects::{NewSession, SessionFacts, SessionFilter, StoreOptions, number};
+use crate::objects::{
+    NewSession, SessionFacts, SessionFilter, SessionOptions, StoreOptions, number,
+};
 use crate::reader::SessionReader;
 use crate::session::Session;
 use crate::work::{Dependents, Result, Shared, Work, failed, spawn};
@@ -116,15 +119,15 @@ impl Store {
     /// The session with this id, or the one whose id alone begins with it. Fails with `SESSION_NOT_FOUND` or
     /// `AMBIGUOUS_SESSION`.
     #[napi]
-    pub fn session_sync(&self, id: String) -> Result<Session> {
-        self.make(|store| store.session(&id))
+    pub fn session_sync(&self, id: String, options: Option<SessionOptions>) -> Result<Session> {
+        self.make(|store| options.unwrap_or_default().open(store, &id))
     }
 
     /// The session with this id, or the one whose id alone begins with it. Fails with `SESSION_NOT_FOUND` or
     /// `AMBIGUOUS_SESSION`.
     #[napi(ts_return_type = "Promise<Session>")]
-    pub fn session(&self, id: String) -> AsyncTask<Work<Session>> {
-        self.spawn_make(move |store| store.session(&id))
+    pub fn session(&self, id: String, options: Option<SessionOptions>) -> AsyncTask<Work<Session>> {
+        self.spawn_make(move |store| options.unwrap_or_default().open(store, &id))
     }
 
     /// A reader of the session with this id, or whose id alone begins with it, as it is now.
@@ -150,6 +153,14 @@ impl Store {
     pub fn create_session(&self, beginning: NewSession) -> Result<AsyncTask<Work<Session>>> {
         let new = beginning.session()?;
         Ok(self.spawn_make(move |store| store.create_session(&new)))
+    }
+
+    /// Begins a session of pi's or omp's in memory, as their session managers do. It is stored with its first assistant message,
+    /// or by `appendLines`; what else was appended before is lost if the process ends.
+    #[napi]
+    pub fn create_deferred_session_sync(&self, beginning: NewSession) -> Result<Session> {
+        let new = beginning.session()?;
+        self.make(|store| store.create_deferred_session(&new))
     }
 
     /// The session of a working directory with the latest message, or a new one.

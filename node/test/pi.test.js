@@ -154,7 +154,7 @@ test('only what is looked at is read of a long branch', (t) => {
   const ids = Array.from({ length: 1000 }, (_, place) => `e${place}`)
   const lines = ids.map((id, place) =>
     JSON.stringify({ type: 'custom', customType: 'count', data: place, id, parentId: place ? ids[place - 1] : null, timestamp: '2026-02-16T10:20:30.000Z' }))
-  const session = store.createSessionSync({ family: 'pi', cwd: '/work', immediate: true })
+  const session = store.createSessionSync({ family: 'pi', cwd: '/work' })
   session.appendLinesSync(lines.join('\n'))
   const manager = PiSessionManager.open(store, session.id)
   const branch = manager.getBranch()

@@ -1,6 +1,7 @@
 // The package's own calls: what each gives, and with which code it fails.
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import fs from 'node:fs'
 import path from 'node:path'
 import { test } from 'node:test'
@@ -19,10 +20,7 @@ test('a session is begun, appended to, read and found again', async (t) => {
   const store = await Store.open(file)
   const session = await store.createSession({ family: 'pi', cwd: '/work' })
   const [question] = await session.append(user('Why is the build slow?'))
-  assert.equal(session.isWaiting, true)
-  assert.deepEqual(await store.sessions(), [])
   const [answer, change] = session.appendSync([assistant('It links twice.'), { type: 'model_change', provider: 'p', modelId: 'm' }])
-  assert.equal(session.isWaiting, false)
 
   const reader = await session.reader()
   const found = await reader.entry(answer)
@@ -64,7 +62,7 @@ test('a session is begun, appended to, read and found again', async (t) => {
 
 test('lines are kept byte for byte, and only once if they are to be', async (t) => {
   const store = Store.openSync(path.join(folder(t), 'sessions.leafline'))
-  const session = store.createSessionSync({ family: 'pi', cwd: '/work', immediate: true })
+  const session = store.createSessionSync({ family: 'pi', cwd: '/work' })
   const line = '{"type":"message", "id":"a1","parentId":null,"message":{"role":"user","content":"\\ud800 é"}}'
   assert.deepEqual(session.appendLinesSync(line), { added: 1, ignored: 0 })
   assert.deepEqual(await session.appendLines(Buffer.from(line), { ignoreRepeated: true }), { added: 0, ignored: 1 })
@@ -79,6 +77,38 @@ test('lines are kept byte for byte, and only once if they are to be', async (t) 
   // What serde's reader refuses, JavaScript's own takes.
   assert.equal(reader.contextSync().messages[0].content, '\ud800 é')
   store.closeSync()
+})
+
+for (const family of ['pi', 'omp', 'opal', 'claude']) {
+  for (const end of ['close', 'drop', 'kill']) {
+    test(`what has an id is on disk: ${family}, ${end}`, async (t) => {
+      const file = path.join(folder(t), 'sessions.leafline')
+      const program = path.join(import.meta.dirname, 'acknowledging.js')
+      const check = (store, { session, entry, branch }) => {
+        assert.match(store.sessionSync(session).entrySync(entry).line, /Hello/)
+        if (branch) assert.equal(store.sessionSync(branch).readerSync().facts().messages, 1)
+        store.closeSync()
+      }
+      const child = spawn(process.execPath, [program, file, family, end], { stdio: ['pipe', 'pipe', 'inherit'] })
+      const [line] = await once(child.stdout, 'data')
+      const acknowledged = JSON.parse(line)
+      check(Store.openSync(file, { create: false }), acknowledged)
+      if (end === 'kill') child.kill('SIGKILL')
+      else child.stdin.end()
+      await once(child, 'close')
+      check(Store.openSync(file, { create: false }), acknowledged)
+    })
+  }
+}
+
+test('entries of omp are kept whole on request', () => {
+  const store = Store.inMemory()
+  const content = 'x'.repeat(600000)
+  const length = (session) => session.entrySync(session.appendMessageSync({ role: 'user', content })).line.length
+  const { id } = store.createSessionSync({ family: 'omp', cwd: '/work' })
+  assert.ok(length(store.sessionSync(id)) < content.length)
+  assert.ok(length(store.sessionSync(id, { keepEverything: true })) > content.length)
+  assert.ok(length(store.createSessionSync({ family: 'omp', cwd: '/work', keepEverything: true })) > content.length)
 })
 
 test('long sessions are read in pages', async () => {
@@ -167,7 +197,7 @@ test('errors have a code, whether they are thrown or reject a promise', async (t
   await assert.rejects(store.session('nobody'), coded('SESSION_NOT_FOUND'))
   assert.throws(() => store.createSessionSync({ family: 'emacs', cwd: '/' }), coded('INVALID_ARGUMENT'))
   assert.throws(() => store.createSessionSync({ family: 'codex', cwd: '/' }), coded('WRONG_FAMILY'))
-  const session = store.createSessionSync({ family: 'pi', cwd: '/work', immediate: true })
+  const session = store.createSessionSync({ family: 'pi', cwd: '/work' })
   assert.throws(() => session.entrySync('none'), coded('ENTRY_NOT_FOUND'))
   await assert.rejects(session.branch('none'), coded('ENTRY_NOT_FOUND'))
   assert.throws(() => session.appendSync({ role: 'user' }), coded('INVALID_ENTRY'))
@@ -189,7 +219,7 @@ test('asynchronous calls leave the event loop free', async (t) => {
   const store = await Store.open(path.join(folder(t), 'sessions.leafline'))
   let turns = 0
   const timer = setInterval(() => turns++, 1)
-  const session = await store.createSession({ family: 'pi', cwd: '/work', immediate: true })
+  const session = await store.createSession({ family: 'pi', cwd: '/work' })
   const lines = Array.from({ length: 60000 }, (_, place) =>
     JSON.stringify({ ...user(`${place} `.repeat(50)), id: `e${place}`, parentId: place ? `e${place - 1}` : null }))
   turns = 0

@@ -97,12 +97,13 @@ class Store:
         """The sessions of the agents that a session of Claude Code started, the oldest first."""
         return self._native.agents_of(session)
 
-    def session(self, id: str) -> Session:
-        """The session with this id, or the only one whose id begins so, to be written.
+    def session(self, id: str, *, keep_everything: bool = False) -> Session:
+        """The session with this id, or the only one whose id begins so, to be written. ``keep_everything`` as in
+        :meth:`create_session`.
 
         :class:`leafline.SessionNotFound`, :class:`leafline.AmbiguousId`.
         """
-        return self._native.session(id)
+        return self._native.session(id, keep_everything=keep_everything)
 
     def session_with_id(self, id: str) -> Session | None:
         """The session with exactly this id, if there is one."""
@@ -120,18 +121,18 @@ class Store:
         id: str | None = None,
         title: str | None = None,
         parent_session: str | None = None,
-        immediate: bool = False,
+        keep_everything: bool = False,
     ) -> Session:
-        """Begins a session, as the family's program does: those of pi and omp are stored with their first assistant message,
-        unless ``immediate``.
+        """Begins a session. Entries of omp's are stored as omp stores them, with long strings cut and images as blobs, unless
+        ``keep_everything``.
 
         :class:`leafline.SessionExists`, :class:`leafline.WrongFamily` for Codex.
         """
-        return self._native.create_session(_new(family, cwd, id, title, parent_session, immediate))
+        return self._native.create_session(_new(family, cwd, id, title, parent_session, keep_everything))
 
-    def continue_recent(self, family: Family, cwd: str, *, title: str | None = None, immediate: bool = False) -> Session:
+    def continue_recent(self, family: Family, cwd: str, *, title: str | None = None, keep_everything: bool = False) -> Session:
         """The family's session of the working directory with the latest message, or a new one."""
-        return self._native.continue_recent(_new(family, cwd, None, title, None, immediate))
+        return self._native.continue_recent(_new(family, cwd, None, title, None, keep_everything))
 
     def fork(self, source: str, cwd: str) -> Session:
         """A new session with the entries of another one, for work in another directory (pi, omp and Claude Code)."""
@@ -236,7 +237,7 @@ def _new(
     id: str | None,
     title: str | None,
     parent_session: str | None,
-    immediate: bool,
+    keep_everything: bool,
 ) -> dict[str, Any]:
     return {
         "family": family,
@@ -244,5 +245,5 @@ def _new(
         "id": id,
         "title": title,
         "parent_session": parent_session,
-        "immediate": immediate,
+        "keep_everything": keep_everything,
     }

@@ -144,7 +144,7 @@ class Session(SessionABC):
     def _begin(self) -> _leafline.Session:
         while True:
             try:
-                self._session = self.store.create_session("pi", self.cwd, id=self.session_id, immediate=True)
+                self._session = self.store.create_session("pi", self.cwd, id=self.session_id)
                 return self._session
             except SessionExists:
                 session = self._open()

@@ -62,11 +62,6 @@ impl Session {
         self.family.name()
     }
 
-    #[getter]
-    fn is_waiting(&self, py: Python<'_>) -> PyResult<bool> {
-        self.work(py, |session| Ok(session.is_waiting()))
-    }
-
     fn append(&self, py: Python<'_>, entry: &Bound<'_, PyAny>) -> PyResult<String> {
         let drafts = self.drafts(entry)?;
         let ids = self.work(py, |session| session.append_all(drafts))?;
@@ -144,10 +139,6 @@ impl Session {
 
     fn branched_session(&self, py: Python<'_>, leaf: &str) -> PyResult<Session> {
         self.work(py, |session| session.create_branched_session(leaf)).map(Session::new)
-    }
-
-    fn store_now(&self, py: Python<'_>) -> PyResult<()> {
-        self.work(py, |session| session.store_now())
     }
 
     fn reader(&self, py: Python<'_>) -> PyResult<SessionReader> {

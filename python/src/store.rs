@@ -64,7 +64,7 @@ struct New {
     id: Option<String>,
     title: Option<String>,
     parent_session: Option<String>,
-    immediate: bool,
+    keep_everything: bool,
 }
 
 impl TryFrom<New> for NewSession {
@@ -77,11 +77,7 @@ impl TryFrom<New> for NewSession {
         session.id = new.id;
         session.title = new.title;
         session.parent_session = new.parent_session;
-        if new.immediate {
-            let mut persistence = Persistence::documented(family);
-            persistence.waits_for_assistant = false;
-            session.persistence = Some(persistence);
-        }
+        session.persistence = new.keep_everything.then(Persistence::keep_everything);
         Ok(session)
     }
 }
@@ -121,8 +117,13 @@ impl Store {
         json::facts(py, &listed)
     }
 
-    fn session(&self, py: Python<'_>, id: &str) -> PyResult<Session> {
-        self.work(py, |store| store.session(id)).map(Session::new)
+    #[pyo3(signature = (id, *, keep_everything=false))]
+    fn session(&self, py: Python<'_>, id: &str, keep_everything: bool) -> PyResult<Session> {
+        let session = self.work(py, |store| store.session(id))?;
+        Ok(Session::new(match keep_everything {
+            true => session.with_persistence(Persistence::keep_everything()),
+            false => session,
+        }))
     }
 
     fn session_with_id(&self, py: Python<'_>, id: &str) -> PyResult<Option<Session>> {

@@ -49,7 +49,7 @@ def appends(folder: Path, count: int) -> None:
     from leafline.openai_agents import Session
 
     store = Store(folder / "sessions.leafline")
-    session = store.create_session("pi", "/work", immediate=True)
+    session = store.create_session("pi", "/work")
     kit = SessionStore(store)
     ours = Session("conversation", store)
     theirs = SQLiteSession("measured", folder / "sessions.db")
@@ -90,7 +90,7 @@ MEMORY = {
     "Python alone": "",
     "leafline imported": "import leafline",
     "a store open": "import leafline; s = leafline.Store(PATH)",
-    "and 1,000 appends": "import leafline; s = leafline.Store(PATH); x = s.create_session('pi', '/w', immediate=True)\n"
+    "and 1,000 appends": "import leafline; s = leafline.Store(PATH); x = s.create_session('pi', '/w')\n"
     "for n in range(1000): x.append({'type': 'message', 'message': {'role': 'user', 'content': 'x' * 500}})",
 }
 

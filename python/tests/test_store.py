@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import leafline
+from conftest import Process
 from leafline import Store
 
 SAMPLES = Path(__file__).resolve().parents[2] / "import" / "samples"
@@ -24,9 +25,7 @@ def message(role: str, text: str) -> dict[str, Any]:
 def test_a_session_is_written_and_read(store: Store) -> None:
     session = store.create_session("pi", "/work")
     first = session.append(message("user", "Why is the build slow?"))
-    assert session.is_waiting and store.sessions() == []
     second, third = session.append_all([message("assistant", "I look."), message("user", "And?")])
-    assert not session.is_waiting
     session.label(first, "start")
     session.branch(second)
     other = session.append_message({"role": "user", "content": "Use fewer crates"})
@@ -50,6 +49,54 @@ def test_a_session_is_written_and_read(store: Store) -> None:
     assert reader.leaf is not None and reader.leaf.id == left.id
 
 
+@pytest.mark.parametrize("end", ["close", "drop", "kill"])
+@pytest.mark.parametrize("family", ["pi", "omp", "opal", "claude"])
+def test_what_has_an_id_is_on_disk(path: Path, family: leafline.Family, end: str) -> None:
+    appending = Process(APPENDING, path, family, end)
+    session, entry, branch = json.loads(appending.line())
+    with Store(path) as store:
+        assert store.session(session).entry(entry).text == "Hello"
+        assert store.continue_recent(family, "/work").id in (session, branch)
+    if end == "kill":
+        appending.kill()
+    else:
+        appending.end()
+    with Store(path) as store:
+        assert store.session(session).entry(entry).text == "Hello"
+        assert branch is None or store.reader(branch).facts["messages"] == 1
+
+
+APPENDING = """
+import json, sys, time
+from leafline import Store
+path, family, end = sys.argv[1:]
+store = Store(path)
+session = store.create_session(family, "/work")
+id = session.id
+entry = session.append_message({"role": "user", "content": "Hello"})
+branch = None if family == "opal" else session.branched_session(entry).id
+if end == "close":
+    store.close()
+elif end == "drop":
+    del session, store
+print(json.dumps([id, entry, branch]), flush=True)
+if end == "kill":
+    time.sleep(600)
+"""
+
+
+def test_entries_of_omp_are_kept_whole_on_request(store: Store) -> None:
+    long = "x" * 600_000
+    session = store.create_session("omp", "/work")
+    cut = session.append_message({"role": "user", "content": long})
+    assert len(session.entry(cut).line) < 510_000
+    kept = store.session(session.id, keep_everything=True).append_message({"role": "user", "content": long})
+    assert session.entry(kept).value["message"]["content"] == long
+    new = store.create_session("omp", "/work", keep_everything=True)
+    kept = new.append_message({"role": "user", "content": long})
+    assert new.entry(kept).value["message"]["content"] == long
+
+
 def test_pages_end(store: Store) -> None:
     session = store.create_session("opal", "/work")
     ids = session.append_all([{"role": "user", "content": str(number)} for number in range(250)])
@@ -68,7 +115,7 @@ def test_pages_end(store: Store) -> None:
 
 
 def test_texts_come_back_as_they_are(store: Store) -> None:
-    session = store.create_session("pi", "/work", immediate=True)
+    session = store.create_session("pi", "/work")
     for text in ["", "\0\u2028", "é🍃", "\ud800 alone", "a" * 200_000, '"\\\n']:
         id = session.append(message("user", text))
         assert session.entry(id).value["message"]["content"][0]["text"] == text
@@ -117,7 +164,7 @@ def test_what_a_report_raises_ends_the_call(store: Store, tmp_path: Path) -> Non
 
 
 def test_what_was_appended_is_found(store: Store) -> None:
-    session = store.create_session("pi", "/work", immediate=True)
+    session = store.create_session("pi", "/work")
     id = session.append(message("user", "The tide clock is three minutes slow"))
     hits = store.search("tide clock", roles=["user"])
     assert [(hit["session"], hit["entry"]) for hit in hits] == [(session.id, id)]
@@ -186,7 +233,7 @@ def test_python_runs_on_while_a_call_is_at_work(store: Store, tmp_path: Path) ->
 
 
 def test_threads_share_a_session(store: Store) -> None:
-    session = store.create_session("pi", "/work", immediate=True)
+    session = store.create_session("pi", "/work")
 
     def write(name: str) -> None:
         for number in range(20):

@@ -46,7 +46,7 @@ const VARIABLES: [(&str, &str); 4] = [
 /// let breadcrumbs =
 ///     Breadcrumbs::new(folder.path().join("terminal-sessions")).in_terminal(Some("pts-3"));
 /// let mut new = NewSession::new(Family::Omp, "/work");
-/// new.persistence = Some(Persistence::immediate());
+/// new.persistence = Some(Persistence::keep_everything());
 /// let first = breadcrumbs.create_session(&store, &new)?.id().to_owned();
 /// // A session of another terminal.
 /// store.create_session(&new)?;

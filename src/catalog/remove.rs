@@ -164,7 +164,6 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
-    use crate::live::Persistence;
     use crate::pi::Draft;
     use crate::store::commit::{Author, Creation, Finished, Place};
     use crate::store::session_record::SessionRecord;
@@ -176,10 +175,6 @@ mod tests {
         for id in ids {
             let mut new = NewSession::new(Family::Pi, "/work");
             new.id = Some((*id).to_owned());
-            new.persistence = Some(Persistence {
-                waits_for_assistant: false,
-                ..Persistence::documented(Family::Pi)
-            });
             let mut session = store.create_session(&new).unwrap();
             session.append(Draft::model_change("a", "b")).unwrap();
         }

@@ -13,10 +13,12 @@ use serde::Serialize;
 
 use crate::error::{Error, LiveError, Result};
 use crate::session::{Session, SessionReader};
+use crate::store::Store;
 
 /// Limits the programs' traits to the types of this crate, so that they may grow.
 pub trait Sealed {}
 
+impl Sealed for Store {}
 impl Sealed for Session {}
 impl Sealed for SessionReader {}
 

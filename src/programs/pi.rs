@@ -8,8 +8,45 @@ use serde::Serialize;
 
 use super::{Sealed, optional};
 use crate::error::Result;
+use crate::session::live::DEFERRED;
 use crate::session::live::json;
-use crate::session::{Entry, Session, SessionReader};
+use crate::session::{Entry, NewSession, Session, SessionReader};
+use crate::store::Store;
+
+/// New sessions that are stored as late as pi's and omp's session managers do: for a host that wants their files, and no
+/// others.
+///
+/// ```
+/// use leafline::pi::PiStore;
+/// use leafline::{Family, NewSession, Store};
+/// use serde_json::json;
+///
+/// # fn main() -> leafline::Result<()> {
+/// let store = Store::in_memory()?;
+/// let mut session = store.create_deferred_session(&NewSession::new(Family::Pi, "/work"))?;
+/// session.append_message(&json!({"role": "user", "content": "Hello"}))?;
+/// assert!(session.is_waiting() && store.sessions()?.is_empty());
+/// session.append_message(&json!({"role": "assistant", "content": []}))?;
+/// assert_eq!(store.sessions()?[0].entries, 2);
+/// # Ok(())
+/// # }
+/// ```
+pub trait PiStore: Sealed {
+    /// Begins a session in memory. Its first assistant message stores it with all its entries; so do
+    /// [`Session::append_lines`] and [`Session::store_now`]. What was appended before that is lost if the process ends.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::create_session`]; [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) for
+    /// families other than pi and omp.
+    fn create_deferred_session(&self, new: &NewSession) -> Result<Session>;
+}
+
+impl PiStore for Store {
+    fn create_deferred_session(&self, new: &NewSession) -> Result<Session> {
+        self.deferred_session(new)
+    }
+}
 
 /// The writes of pi's `SessionManager`, under pi's names (pi document, session file format). omp's has the same
 /// methods, and [`OmpSession`](crate::omp::OmpSession) has those that only omp's has.
@@ -133,7 +170,7 @@ pub trait PiSession: Sealed {
     /// label that is set on it, each the child of the one before. The header's `parentSession` is this session's id.
     ///
     /// As in the programs, the children of an omitted label entry keep its id as their parent, so that the new
-    /// session's path begins below it. A path without an assistant message waits for one.
+    /// session's path begins below it.
     ///
     /// In a Claude Code session it is the conversation at the entry: the path, over compactions, and the records beside it that
     /// the program sends along. Where some of these come after the entry, the last of them is the new leaf.
@@ -143,6 +180,15 @@ pub trait PiSession: Sealed {
     /// [`SessionError::EntryNotFound`](crate::error::SessionError::EntryNotFound);
     /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) if the session is Opal's or Codex's.
     fn create_branched_session(&self, leaf: &str) -> Result<Session>;
+
+    /// The same, except that a path without an assistant message waits for one, like
+    /// [`PiStore::create_deferred_session`].
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::create_branched_session`];
+    /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) for families other than pi and omp.
+    fn create_deferred_branched_session(&self, leaf: &str) -> Result<Session>;
 }
 
 impl PiSession for Session {
@@ -216,7 +262,12 @@ impl PiSession for Session {
     }
 
     fn create_branched_session(&self, leaf: &str) -> Result<Session> {
-        self.branched_session(leaf)
+        self.branched_session(leaf, false)
+    }
+
+    fn create_deferred_branched_session(&self, leaf: &str) -> Result<Session> {
+        self.only_pi_omp(DEFERRED)?;
+        self.branched_session(leaf, true)
     }
 }
 

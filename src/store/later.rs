@@ -116,7 +116,7 @@ mod tests {
 
     fn new_session(store: &Store) -> Session {
         let mut new = NewSession::new(Family::Pi, "/work");
-        new.persistence = Some(Persistence::immediate());
+        new.persistence = Some(Persistence::keep_everything());
         store.create_session(&new).unwrap()
     }
 

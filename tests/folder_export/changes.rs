@@ -188,7 +188,7 @@ fn another_form_is_written_over_the_old_one() {
 fn a_session_whose_program_writes_its_file_anew_is_written_anew() {
     let exports = Exports::new();
     let mut new = NewSession::new(Family::Opal, "/work");
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(Persistence::keep_everything());
     let mut opal = exports.store().create_session(&new).unwrap();
     let id = opal.id().to_owned();
     for text in ["one", "two"] {

@@ -2,15 +2,16 @@
 
 use leafline::error::{LiveError, SessionError, StoreError};
 use leafline::live::Persistence;
-use leafline::pi::PiSession;
+use leafline::pi::{PiSession, PiStore};
 use leafline::{Error, Family, NewSession, Store, StoreOptions};
 
 use super::*;
 
 #[test]
-fn nothing_is_stored_before_the_first_assistant_message() {
+fn a_deferred_session_is_stored_with_its_first_assistant_message() {
     let store = Store::in_memory().unwrap();
-    let mut session = store.create_session(&NewSession::new(Family::Pi, "/work")).unwrap();
+    let new = NewSession::new(Family::Pi, "/work");
+    let mut session = store.create_deferred_session(&new).unwrap();
     let first = session.append_message(&user("Hello")).unwrap();
     session.append_label_change(&first, Some("start")).unwrap();
     session.append_thinking_level_change("high").unwrap();
@@ -34,7 +35,8 @@ fn nothing_is_stored_before_the_first_assistant_message() {
 #[test]
 fn a_waiting_session_can_be_stored_as_it_is() {
     let store = Store::in_memory().unwrap();
-    let mut session = store.create_session(&NewSession::new(Family::Omp, "/work")).unwrap();
+    let new = NewSession::new(Family::Omp, "/work");
+    let mut session = store.create_deferred_session(&new).unwrap();
     let first = session.append_message(&user("Hello")).unwrap();
     session.append_message(&user("Are you there?")).unwrap();
     session.branch(&first).unwrap();
@@ -44,18 +46,42 @@ fn a_waiting_session_can_be_stored_as_it_is() {
 }
 
 #[test]
-fn a_policy_may_store_at_once() {
+fn a_session_is_stored_at_once() {
     let store = Store::in_memory().unwrap();
-    let session = store.create_session(&immediate(Family::Pi)).unwrap();
+    let session = store.create_session(&NewSession::new(Family::Pi, "/work")).unwrap();
     assert_eq!(store.sessions().unwrap()[0].entries, 0);
     assert_eq!(leaf(&session), None);
     assert!(exported(&session).starts_with(r#"{"type":"session","version":3,"id":""#));
 }
 
 #[test]
+fn an_entry_with_an_id_is_seen_by_other_handles_at_once() {
+    let place = tempfile::tempdir().unwrap();
+    let path = place.path().join("store");
+    for family in [Family::Pi, Family::Omp, Family::Opal, Family::Claude] {
+        let store = Store::open(&path).unwrap();
+        let mut session = store.create_session(&NewSession::new(family, "/work")).unwrap();
+        let first = session.append_message(&user("Hello")).unwrap();
+        let other = Store::open(&path).unwrap();
+        assert_eq!(leaf(&other.session(session.id()).unwrap()).as_ref(), Some(&first), "{family}");
+        if family != Family::Opal {
+            let branch = session.create_branched_session(&first).unwrap();
+            assert_eq!(other.reader(branch.id()).unwrap().facts().messages, 1, "{family}");
+        }
+        let mut again = other.continue_recent(&NewSession::new(family, "/work")).unwrap();
+        let second = again.append_message(&user("Are you there?")).unwrap();
+        let continued = again.id().to_owned();
+        drop((session, store, again, other));
+        let store = Store::open(&path).unwrap();
+        assert_eq!(leaf(&store.session(&continued).unwrap()), Some(second), "{family}");
+        assert_sound(&store);
+    }
+}
+
+#[test]
 fn an_id_is_given_once() {
     let store = Store::in_memory().unwrap();
-    let mut new = immediate(Family::Pi);
+    let mut new = keeping_everything(Family::Pi);
     new.id = Some("mine".to_owned());
     store.create_session(&new).unwrap();
     assert!(matches!(store.create_session(&new), Err(Error::Session(SessionError::Exists { .. }))));
@@ -67,7 +93,7 @@ fn the_first_failure_to_store_is_kept() {
     let path = place.path().join("store");
     let id = {
         let store = Store::open(&path).unwrap();
-        store.create_session(&immediate(Family::Pi)).unwrap().id().to_owned()
+        store.create_session(&keeping_everything(Family::Pi)).unwrap().id().to_owned()
     };
     let options = StoreOptions { read_only: true, ..StoreOptions::default() };
     let store = Store::open_with(&path, &options).unwrap();
@@ -88,7 +114,7 @@ fn the_first_failure_to_store_is_kept() {
         assert!(error.to_string().contains("cannot be written"), "{error}");
     }
     assert!(session.flush().is_err());
-    let mut unlatched = Persistence::immediate();
+    let mut unlatched = Persistence::keep_everything();
     unlatched.latches_errors = false;
     let mut session = store.session(&id).unwrap().with_persistence(unlatched);
     for _ in 0..2 {
@@ -102,7 +128,7 @@ fn the_first_failure_to_store_is_kept() {
 #[test]
 fn the_newest_session_of_a_directory_is_continued() {
     let store = Store::in_memory().unwrap();
-    let new = immediate(Family::Pi);
+    let new = keeping_everything(Family::Pi);
     let first = store.continue_recent(&new).unwrap().id().to_owned();
     assert_eq!(store.continue_recent(&new).unwrap().id(), first);
     let mut elsewhere = new.clone();
@@ -116,7 +142,7 @@ fn the_newest_session_of_a_directory_is_continued() {
 #[test]
 fn going_on_with_the_last_session_stores_as_the_caller_says() {
     let store = Store::in_memory().unwrap();
-    let begun = store.create_session(&immediate(Family::Omp)).unwrap();
+    let begun = store.create_session(&keeping_everything(Family::Omp)).unwrap();
     let long = "x".repeat(600_000);
     let stored_length = |new: &NewSession| {
         let mut session = store.continue_recent(new).unwrap();
@@ -128,6 +154,6 @@ fn going_on_with_the_last_session_stores_as_the_caller_says() {
     // As omp does by default: long strings are cut.
     assert!(stored_length(&NewSession::new(Family::Omp, &*cwd)) < long.len());
     let mut whole = NewSession::new(Family::Omp, &*cwd);
-    whole.persistence = Some(Persistence::immediate());
+    whole.persistence = Some(Persistence::keep_everything());
     assert!(stored_length(&whole) > long.len());
 }

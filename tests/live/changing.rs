@@ -11,7 +11,7 @@ use super::*;
 #[test]
 fn names_and_directories_change_the_header_of_omp() {
     let store = Store::in_memory().unwrap();
-    let mut session = store.create_session(&immediate(Family::Omp)).unwrap();
+    let mut session = store.create_session(&keeping_everything(Family::Omp)).unwrap();
     for number in 0..40 {
         session.append_message(&user(&format!("message {number}"))).unwrap();
     }
@@ -85,7 +85,7 @@ fn a_name_is_what_the_lines_say() {
 #[test]
 fn names_are_entries_in_pi() {
     let store = Store::in_memory().unwrap();
-    let mut session = store.create_session(&immediate(Family::Pi)).unwrap();
+    let mut session = store.create_session(&keeping_everything(Family::Pi)).unwrap();
     session.set_session_name(" name ").unwrap();
     assert_eq!(store.sessions().unwrap()[0].title.as_deref(), Some("name"));
     session.set_session_name("").unwrap();
@@ -96,7 +96,7 @@ fn names_are_entries_in_pi() {
 #[test]
 fn a_tool_call_gets_other_arguments() {
     let store = Store::in_memory().unwrap();
-    let mut session = store.create_session(&immediate(Family::Omp)).unwrap();
+    let mut session = store.create_session(&keeping_everything(Family::Omp)).unwrap();
     let call = json!({
         "role": "assistant",
         "content": [{"type": "toolCall", "id": "call_1", "name": "bash", "arguments": {"command": "ls"}}],
@@ -119,7 +119,7 @@ fn a_tool_call_gets_other_arguments() {
 #[test]
 fn entries_are_rewritten_together_or_not_at_all() {
     let store = Store::in_memory().unwrap();
-    let mut session = store.create_session(&immediate(Family::Pi)).unwrap();
+    let mut session = store.create_session(&keeping_everything(Family::Pi)).unwrap();
     let mut ids = Vec::new();
     for number in 0..100 {
         ids.push(session.append_message(&user(&format!("prompt {number}"))).unwrap());
@@ -156,10 +156,8 @@ fn entries_are_rewritten_together_or_not_at_all() {
 fn omps_rules_are_applied_when_an_entry_is_stored() {
     let store = Store::in_memory().unwrap();
     let mut new = NewSession::new(Family::Omp, "/work");
-    let mut persistence = Persistence::documented(Family::Omp);
-    persistence.waits_for_assistant = false;
-    assert_eq!(persistence.rules, Rules::documented());
-    new.persistence = Some(persistence);
+    new.persistence = Some(Persistence::documented(Family::Omp));
+    assert_eq!(Persistence::documented(Family::Omp).rules, Rules::documented());
     let mut session = store.create_session(&new).unwrap();
     let image = "QUJD".repeat(400);
     let message = json!({
@@ -195,7 +193,7 @@ fn omps_rules_are_applied_when_an_entry_is_stored() {
 #[test]
 fn what_a_rewrite_writes_is_under_the_rules_of_appends() {
     let store = Store::in_memory().unwrap();
-    let mut session = store.create_session(&immediate(Family::Omp)).unwrap();
+    let mut session = store.create_session(&keeping_everything(Family::Omp)).unwrap();
     let id = session.append_message(&user("short")).unwrap();
     session.append_message(&assistant("kept")).unwrap();
     let image = "QUJD".repeat(400);
@@ -211,9 +209,7 @@ fn what_a_rewrite_writes_is_under_the_rules_of_appends() {
     // Without rules everything is kept.
     assert_eq!(session.rewrite_entries(change).unwrap(), 1);
     assert!(exported(&session).contains("partialJson") && exported(&session).contains(&image));
-    let mut documented = Persistence::documented(Family::Omp);
-    documented.waits_for_assistant = false;
-    let mut session = store.session(session.id()).unwrap().with_persistence(documented);
+    let mut session = store.session(session.id()).unwrap();
     assert_eq!(session.rewrite_entries(change).unwrap(), 1);
     let text = exported(&session);
     assert!(!text.contains("partialJson") && !text.contains(&image), "{text}");

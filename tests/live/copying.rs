@@ -11,7 +11,7 @@ use super::*;
 #[test]
 fn a_fork_has_every_entry_and_another_header() {
     let store = Store::in_memory().unwrap();
-    let mut new = immediate(Family::Omp);
+    let mut new = keeping_everything(Family::Omp);
     new.title = Some("kept".to_owned());
     let mut source = store.create_session(&new).unwrap();
     let first = source.append_message(&user("a")).unwrap();
@@ -88,7 +88,10 @@ fn a_branched_session_has_the_path_and_its_labels() {
             )
         })
         .collect();
-    assert_eq!(labels, [(second, "two again".to_owned()), (first.clone(), "one".to_owned())]);
+    assert_eq!(
+        labels,
+        [(second.clone(), "two again".to_owned()), (first.clone(), "one".to_owned())]
+    );
     assert!(
         text.lines().next().unwrap().contains(&format!(r#""parentSession":"{}""#, source.id()))
     );
@@ -96,12 +99,15 @@ fn a_branched_session_has_the_path_and_its_labels() {
         source.create_branched_session("nowhere"),
         Err(Error::Session(SessionError::EntryNotFound { .. }))
     ));
-    // A path without an assistant waits for one.
-    let mut waiting = source.create_branched_session(&first).unwrap();
-    assert!(waiting.is_waiting());
-    assert_eq!(store.sessions().unwrap().len(), 2);
-    waiting.append_message(&assistant("now")).unwrap();
+    assert!(!source.create_branched_session(&first).unwrap().is_waiting());
     assert_eq!(store.sessions().unwrap().len(), 3);
+    // For a host that asks for it, a path without an assistant waits for one.
+    let mut waiting = source.create_deferred_branched_session(&first).unwrap();
+    assert!(waiting.is_waiting());
+    assert_eq!(store.sessions().unwrap().len(), 3);
+    waiting.append_message(&assistant("now")).unwrap();
+    assert_eq!(store.sessions().unwrap().len(), 4);
+    assert!(!source.create_deferred_branched_session(&second).unwrap().is_waiting());
     assert_sound(&store);
 }
 
@@ -109,7 +115,7 @@ fn a_branched_session_has_the_path_and_its_labels() {
 fn a_fork_of_omps_is_written_as_omp_writes() {
     let store = Store::in_memory().unwrap();
     // It keeps everything, as a file that was imported may have it.
-    let mut source = store.create_session(&immediate(Family::Omp)).unwrap();
+    let mut source = store.create_session(&keeping_everything(Family::Omp)).unwrap();
     let image = "QUJD".repeat(400);
     source
         .append_message(&json!({

@@ -12,7 +12,7 @@ use super::*;
 #[test]
 fn many_single_appends_are_sealed_and_stay_exact() {
     let store = Store::in_memory().unwrap();
-    let mut session = store.create_session(&immediate(Family::Pi)).unwrap();
+    let mut session = store.create_session(&keeping_everything(Family::Pi)).unwrap();
     let mut expected = exported(&session);
     let mut ids = Vec::new();
     for number in 0..300 {
@@ -42,7 +42,7 @@ fn chunks(store: &Store) -> u64 {
 #[test]
 fn a_batch_seals_the_lines_before_it_and_is_not_written_again() {
     let store = Store::in_memory().unwrap();
-    let mut session = store.create_session(&immediate(Family::Pi)).unwrap();
+    let mut session = store.create_session(&keeping_everything(Family::Pi)).unwrap();
     for number in 0..5 {
         session.append_message(&user(&number.to_string())).unwrap();
     }
@@ -60,7 +60,7 @@ fn a_batch_seals_the_lines_before_it_and_is_not_written_again() {
 #[test]
 fn lines_that_are_long_for_their_images_alone_are_sealed() {
     let store = Store::in_memory().unwrap();
-    let mut session = store.create_session(&immediate(Family::Pi)).unwrap();
+    let mut session = store.create_session(&keeping_everything(Family::Pi)).unwrap();
     for number in 0..40u8 {
         let image = base64::engine::general_purpose::STANDARD.encode(vec![number; 60_000]);
         let content = json!([{"type": "image", "mimeType": "image/png", "data": image}]);
@@ -77,7 +77,7 @@ fn the_leaf_outlives_the_handle() {
     let path_of_store = place.path().join("store");
     let (id, first) = {
         let store = Store::open(&path_of_store).unwrap();
-        let mut session = store.create_session(&immediate(Family::Pi)).unwrap();
+        let mut session = store.create_session(&keeping_everything(Family::Pi)).unwrap();
         let first = session.append_message(&user("a")).unwrap();
         session.append_message(&assistant("b")).unwrap();
         session.branch(&first).unwrap();
@@ -106,7 +106,7 @@ fn the_leaf_outlives_the_handle() {
 #[test]
 fn a_batch_is_all_or_nothing() {
     let store = Store::in_memory().unwrap();
-    let mut session = store.create_session(&immediate(Family::Pi)).unwrap();
+    let mut session = store.create_session(&keeping_everything(Family::Pi)).unwrap();
     let drafts = [
         Draft::message(&user("a").to_string()).unwrap(),
         Draft::thinking_level_change("high"),
@@ -160,7 +160,7 @@ fn a_handle_follows_a_session_that_an_import_replaces() {
 #[test]
 fn every_kind_of_entry_is_written() {
     let store = Store::in_memory().unwrap();
-    let mut session = store.create_session(&immediate(Family::Omp)).unwrap();
+    let mut session = store.create_session(&keeping_everything(Family::Omp)).unwrap();
     let nothing: Option<&Value> = None;
     let first = session.append_message(&user("a")).unwrap();
     session.append_thinking_level_change("high").unwrap();

@@ -33,10 +33,10 @@ fn assistant(text: &str) -> Value {
     })
 }
 
-/// A session that stores everything at once.
-fn immediate(family: Family) -> NewSession {
+/// A session that stores entries unchanged, whichever family's it is.
+fn keeping_everything(family: Family) -> NewSession {
     let mut new = NewSession::new(family, "/work/project");
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(Persistence::keep_everything());
     new
 }
 

@@ -3,7 +3,7 @@
 use leafline::context::ContextLeaf;
 use leafline::omp::{OmpReader, OmpSession};
 use leafline::page::PageLimit;
-use leafline::pi::{PiReader, PiSession};
+use leafline::pi::{PiReader, PiSession, PiStore};
 use leafline::{Family, NewSession, Store};
 
 use super::*;
@@ -11,7 +11,8 @@ use super::*;
 #[test]
 fn a_reader_reads_a_session_that_waits_as_a_stored_one() {
     let store = Store::in_memory().unwrap();
-    let mut session = store.create_session(&NewSession::new(Family::Omp, "/work")).unwrap();
+    let mut session =
+        store.create_deferred_session(&NewSession::new(Family::Omp, "/work")).unwrap();
     assert_eq!(session.reader().unwrap().get_leaf_id().unwrap(), None);
     let first = session.append_message(&user("Hello")).unwrap();
     session.append_role_model_change("openai/gpt-4o", Some("plan")).unwrap();

@@ -4,7 +4,7 @@ use leafline::error::{LiveError, SessionError, StoreError};
 use leafline::live::Persistence;
 use leafline::omp::OmpSession;
 use leafline::opal::{Metadata, OpalReader, OpalSession};
-use leafline::pi::{Compaction, Draft, PiSession};
+use leafline::pi::{Compaction, Draft, PiSession, PiStore};
 use leafline::{Error, Family, NewSession, Session, Store, StoreOptions, opal};
 use serde_json::{Value, json};
 
@@ -256,7 +256,7 @@ fn what_claude_code_does_not_have_is_refused() {
 fn pis_sessions_take_no_messages_of_opals() {
     let store = Store::in_memory().unwrap();
     let mut new = NewSession::new(Family::Pi, "/work");
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(Persistence::keep_everything());
     let mut session = store.create_session(&new).unwrap();
     let results = vec![
         session.append(opal::Draft::user("x")).map(drop),
@@ -268,31 +268,14 @@ fn pis_sessions_take_no_messages_of_opals() {
 }
 
 #[test]
-fn a_session_may_wait_for_an_assistant_all_the_same() {
+fn a_session_is_not_deferred() {
     let store = Store::in_memory().unwrap();
-    let mut new = NewSession::new(Family::Opal, "/work");
-    let mut waits = Persistence::immediate();
-    waits.waits_for_assistant = true;
-    new.persistence = Some(waits);
-    let mut session = store.create_session(&new).unwrap();
-    let ids = session.append_many(["a", "b"].map(opal::Draft::user)).unwrap();
-    let new = session
-        .replace_path_segment(
-            &ids[..1],
-            [opal::Draft::user("A")],
-            leafline::opal::ReplaceOptions::default(),
-        )
-        .unwrap();
-    session.set_session_name("T").unwrap();
-    session.branch(&new[0]).unwrap();
-    assert!(session.is_waiting() && store.sessions().unwrap().is_empty());
-    let before = values(&session);
-    let last = session.append(opal::Draft::assistant(Some("c"), None).unwrap()).unwrap();
-    assert!(!session.is_waiting());
-    assert_eq!(values(&session)[1..3], before[1..]);
-    assert_eq!(path(&session), [&*new[0], &*last]);
-    assert_eq!(store.sessions().unwrap()[0].title.as_deref(), Some("T"));
-    assert_sound(&store);
+    let session = store.create_session(&NewSession::new(Family::Opal, "/work")).unwrap();
+    let results = vec![
+        store.create_deferred_session(&NewSession::new(Family::Opal, "/work")).map(drop),
+        session.create_deferred_branched_session("m1").map(drop),
+    ];
+    assert_refused(results, Family::Opal);
 }
 
 #[test]

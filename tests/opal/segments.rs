@@ -114,7 +114,7 @@ fn what_is_no_part_of_a_path_is_refused_and_nothing_changes() {
     assert_eq!(store.sessions().unwrap()[0].lines, 7);
 
     let mut new = NewSession::new(Family::Pi, "/work");
-    new.persistence = Some(leafline::live::Persistence::immediate());
+    new.persistence = Some(leafline::live::Persistence::keep_everything());
     let mut pi = store.create_session(&new).unwrap();
     let error = refused(&mut pi, &["a"]);
     assert!(

@@ -34,7 +34,7 @@ fn messages() -> [Value; 3] {
 
 fn session(store: &Store, family: Family) -> Session {
     let mut new = NewSession::new(family, "/work");
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(Persistence::keep_everything());
     store.create_session(&new).unwrap()
 }
 

@@ -51,7 +51,7 @@ impl Chance {
 fn begin(store: &Store, id: &str) -> String {
     let mut new = NewSession::new(Family::Pi, "/work");
     new.id = Some(id.to_owned());
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(Persistence::keep_everything());
     store.create_session(&new).unwrap().id().to_owned()
 }
 

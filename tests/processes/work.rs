@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use leafline::error::{Error, StorageError};
 use leafline::import::ImportOptions;
 use leafline::omp::OmpSession;
-use leafline::pi::{Draft, PiSession};
+use leafline::pi::{Draft, PiSession, PiStore};
 use leafline::storage::{ExpectedSize, SessionStorage, StoreSessionStorage, WriterOptions};
 use leafline::{Family, NewSession, Store};
 use serde::{Deserialize, Serialize};
@@ -181,7 +181,7 @@ fn repeat(store: &Store, worker: &str, job: &Job, acknowledge: &impl Fn(Acknowle
 fn begin_deferred(store: &Store, worker: &str, operation: u64) -> Vec<String> {
     let mut new = NewSession::new(Family::Pi, "/deferred");
     new.id = Some(format!("{worker}-{operation}"));
-    let mut session = store.create_session(&new).unwrap();
+    let mut session = store.create_deferred_session(&new).unwrap();
     let mut ids = Vec::new();
     for index in 0..DEFERRED {
         assert!(session.is_waiting());

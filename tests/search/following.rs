@@ -31,7 +31,7 @@ fn what_is_appended_rewritten_and_deleted() {
     let index = updated(&place.store);
     let first = place.store.sessions().unwrap().remove(0).id;
     let mut session =
-        place.store.session(&first).unwrap().with_persistence(Persistence::immediate());
+        place.store.session(&first).unwrap().with_persistence(Persistence::keep_everything());
     for round in 0..6 {
         let text = format!("unheard{round} of");
         session.append_message(&serde_json::json!({"role": "user", "content": text})).unwrap();

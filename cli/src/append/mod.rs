@@ -95,9 +95,9 @@ pub(super) fn run(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     let store = place.open_to_change()?;
-    let mut session = live::session(&store, &arguments.session)?;
+    let mut session = store.session(&arguments.session)?;
     if arguments.keep_everything {
-        session = session.with_persistence(Persistence::immediate());
+        session = session.with_persistence(Persistence::keep_everything());
     }
     let family = session.family();
     if !family.is_written() && !arguments.lines {

@@ -11,7 +11,6 @@ use leafline::share::{ShareForm, ShareOptions};
 use super::browser::{Browser, Ending};
 use super::prompt::{Prompt, Purpose};
 use crate::failure::Failure;
-use crate::live;
 use crate::number::bytes;
 use crate::place::shown;
 
@@ -145,7 +144,7 @@ impl Browser {
         let (place, label) = (self.place.clone(), label.trim().to_owned());
         self.begin("labelling", move |_| {
             let store = place.open_to_change()?;
-            let mut writer = live::session(&store, &session)?;
+            let mut writer = store.session(&session)?;
             let label = Some(label.as_str()).filter(|label| !label.is_empty());
             writer.append_label_change(&entry, label)?;
             drop(writer);

@@ -174,7 +174,7 @@ fn say(session: &mut Session, text: &str) {
 
 fn new_session(store: &Store) -> Session {
     let mut new = NewSession::new(Family::Pi, "/elsewhere");
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(Persistence::keep_everything());
     store.create_session(&new).unwrap()
 }
 
@@ -283,7 +283,7 @@ fn what_is_appended_is_followed_at_the_end_alone() {
     let mut desk = Desk::of_messages(200, 60, 20);
     let store = Store::open(&desk.store).unwrap();
     let id = store.sessions().unwrap()[0].id.to_string();
-    let mut session = store.session(&id).unwrap().with_persistence(Persistence::immediate());
+    let mut session = store.session(&id).unwrap().with_persistence(Persistence::keep_everything());
     desk.settles();
     desk.types("<enter>").has("message 199");
     say(&mut session, "one more");
@@ -353,7 +353,7 @@ fn labels_that_others_set_appear_where_they_are_shown() {
     let long = format!("{:08x}", 150);
     let mut desk = Desk::saying("/work", &texts, 60, 20);
     let store = Store::open(&desk.store).unwrap();
-    let mut session = store.session("s1").unwrap().with_persistence(Persistence::immediate());
+    let mut session = store.session("s1").unwrap().with_persistence(Persistence::keep_everything());
     desk.settles();
     // In the middle of an entry: it stays where it is.
     desk.types("<enter>/row 10<enter>").types("N");

@@ -8,7 +8,6 @@ use serde::Deserialize;
 
 use super::names::{SessionNames, entry_ordinal, name_of};
 use super::refusal::Refusal;
-use crate::live;
 
 /// The most bytes of a name or label: it goes into lists.
 const LONGEST: usize = 500;
@@ -38,7 +37,7 @@ pub(super) struct Label {
 /// Names a session.
 pub(super) fn name(asked: &Name, store: &Store) -> Result<String, Refusal> {
     check("name", &asked.name)?;
-    let mut session = live::session(store, &asked.session)?;
+    let mut session = store.session(&asked.session)?;
     session.set_session_name(&asked.name)?;
     let names = SessionNames::of(store, [session.id()])?;
     Ok(format!("named session {}", names.name(session.id())))
@@ -47,7 +46,7 @@ pub(super) fn name(asked: &Name, store: &Store) -> Result<String, Refusal> {
 /// Labels an entry.
 pub(super) fn label(asked: &Label, store: &Store) -> Result<String, Refusal> {
     check("label", &asked.label)?;
-    let mut session = live::session(store, &asked.session)?;
+    let mut session = store.session(&asked.session)?;
     let reader = session.reader()?;
     let ordinal = entry_ordinal(&reader, &asked.entry)?;
     let id = reader.line(ordinal)?.and_then(|entry| entry.id());

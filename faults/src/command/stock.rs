@@ -83,7 +83,7 @@ fn named(path: &Path) {
 fn live(store: &Store, family: Family, id: &str) {
     let mut new = NewSession::new(family, "/work/live");
     new.id = Some(id.to_owned());
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(Persistence::keep_everything());
     let mut session = store.create_session(&new).expect("a session can be made");
     for number in 0..4 {
         session.append(message(&format!("message {number} of {id}"))).expect("it takes an entry");
@@ -131,7 +131,7 @@ pub fn changed_files(_: &Program, folder: &Path) {
 pub fn journal(_: &Program, folder: &Path) {
     let paths = ["store.leafline", "store.leafline.journal"].map(|name| folder.join(name));
     let store = open(&paths[0], Opening::ToWrite).expect("the store can be opened");
-    let persistence = Persistence::immediate();
+    let persistence = Persistence::keep_everything();
     let mut session = store.session("pi-live").expect("it is there").with_persistence(persistence);
     for number in 0..6 {
         session.append(message(&format!("in the journal {number}"))).expect("it takes an entry");

@@ -136,7 +136,7 @@ fn begin(path: &Path) -> Vec<String> {
     for id in &ids {
         let mut new = NewSession::new(Family::Pi, "/work/crowd");
         new.id = Some(id.clone());
-        new.persistence = Some(Persistence::immediate());
+        new.persistence = Some(Persistence::keep_everything());
         store.create_session(&new).expect("a session can be made");
     }
     ids

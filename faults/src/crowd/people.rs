@@ -222,7 +222,7 @@ impl Visitor {
         let mut ids = Vec::new();
         let called = Store::open(path).and_then(|store| {
             let session = store.session(&self.session)?;
-            let mut session = session.with_persistence(Persistence::immediate());
+            let mut session = session.with_persistence(Persistence::keep_everything());
             for words in words {
                 ids.push(session.append(Draft::message(&message(words))?)?);
             }

@@ -16,7 +16,6 @@ const VERSION: &str = "3";
 
 impl Writing for crate::pi::Pi {
     const VERSION: &'static str = VERSION;
-    const WAITS_FOR_ASSISTANT: bool = true;
     const COPIES: bool = true;
     const FOLLOWS_PATHS: bool = true;
 
@@ -69,7 +68,6 @@ impl Writing for crate::pi::Pi {
 
 impl Writing for crate::omp::Omp {
     const VERSION: &'static str = VERSION;
-    const WAITS_FOR_ASSISTANT: bool = true;
     const RULES: Rules = Rules::documented();
     const NAMES_IN_HEADER: bool = true;
     const COPIES: bool = true;

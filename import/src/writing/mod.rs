@@ -21,8 +21,6 @@ pub trait Writing {
     const IS_WRITTEN: bool = true;
     /// The version that new sessions state.
     const VERSION: &'static str = "";
-    /// Whether nothing is stored before the first assistant message, and then everything at once.
-    const WAITS_FOR_ASSISTANT: bool = false;
     /// The changes made to an entry before it is stored.
     const RULES: Rules = Rules::keep_everything();
     /// Whether the program writes the whole file each time: a session that was changed here is exported as it would save
@@ -322,12 +320,6 @@ impl Family {
     #[must_use]
     pub fn written_version(self) -> &'static str {
         with_writing!(self, W => W::VERSION)
-    }
-
-    /// Whether nothing is stored before the first assistant message: [`Writing::WAITS_FOR_ASSISTANT`].
-    #[must_use]
-    pub fn waits_for_assistant(self) -> bool {
-        with_writing!(self, W => W::WAITS_FOR_ASSISTANT)
     }
 
     /// The changes made to an entry before it is stored: [`Writing::RULES`].

@@ -280,7 +280,7 @@ mod tests {
         let store = Store::in_memory().unwrap();
         let mut new = NewSession::new(Family::Pi, "/work");
         new.id = Some("s".to_owned());
-        new.persistence = Some(Persistence::immediate());
+        new.persistence = Some(Persistence::keep_everything());
         let mut session = store.create_session(&new).unwrap();
         session.append_message(&serde_json::json!({"role": "user", "content": "Hi"})).unwrap();
         let mut whole = Vec::new();

@@ -82,7 +82,7 @@ fn pi_answer(store: &Store, id: &str, output: u64) {
 
 fn new_session(store: &Store, family: Family) -> String {
     let mut new = NewSession::new(family, "/work/pi");
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(Persistence::keep_everything());
     store.create_session(&new).unwrap().id().to_owned()
 }
 

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use leafline_import::opal::{
     self, ParentId, ReplaceError, ReplaceOptions, Tree, replace_path_segment, with_parent_id,
 };
-use leafline_import::{Family, MessageRole, ParentLink, Reading, read_line};
+use leafline_import::{Family, ParentLink, Reading, read_line};
 
 use crate::error::{Error, LiveError, Result};
 use crate::session::index::finish::NewLeaf;
@@ -41,9 +41,6 @@ impl Session {
             let place = (session.key(), session.id());
             let (key, ids) = replace(session.place(), place, messages, &drafts, options)?;
             session.is_now(key);
-            if drafts.iter().any(|draft| draft.role() == MessageRole::Assistant) {
-                session.store_waiting()?;
-            }
             Ok(ids)
         })
     }

@@ -22,6 +22,9 @@ use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 
+/// The operation in the error of a family whose program does not wait for an assistant message.
+pub(crate) const DEFERRED: &str = "deferred session";
+
 /// What a new session is to be.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -36,7 +39,7 @@ pub struct NewSession {
     pub parent_session: Option<String>,
     /// The title, in the header of omp's and Opal's, in a record of Claude Code's; not in pi's.
     pub title: Option<String>,
-    /// When and how its entries are stored; `None` does as the family's program.
+    /// What is done to its entries before they are stored; `None` follows the rules of the family's program.
     pub persistence: Option<Persistence>,
 }
 
@@ -101,10 +104,18 @@ pub(super) struct Begun {
     pub(super) persistence: Persistence,
 }
 
+impl Begun {
+    fn build(self, store: &Store) -> Result<SessionKey> {
+        let mut builder = Builder::new(store, self.record, None)?;
+        builder.push(&self.header)?;
+        builder.finish(NewLeaf::ByRule)
+    }
+}
+
 impl Store {
-    /// Begins a session (pi and omp documents, `SessionManager.create`). A session of pi or omp is stored with its
-    /// first assistant message, as the programs do, unless its [`Persistence`] says otherwise. An Opal session is
-    /// stored at once.
+    /// Begins a session (pi and omp documents, `SessionManager.create`). It is on disk when this returns, and so is each
+    /// entry that is appended to it. [`PiStore::create_deferred_session`](crate::pi::PiStore::create_deferred_session)
+    /// waits for the first assistant message, as the session managers of pi and omp do.
     ///
     /// ```
     /// use leafline::{Family, NewSession, Store};
@@ -113,9 +124,7 @@ impl Store {
     /// let store = Store::in_memory()?;
     /// let mut session = store.create_session(&NewSession::new(Family::Pi, "/work"))?;
     /// session.append_message(&serde_json::json!({"role": "user", "content": "Hello"}))?;
-    /// assert!(store.sessions()?.is_empty());
-    /// session.append_message(&serde_json::json!({"role": "assistant", "content": []}))?;
-    /// assert_eq!(store.sessions()?[0].entries, 2);
+    /// assert_eq!(store.sessions()?[0].entries, 1);
     /// # Ok(())
     /// # }
     /// ```
@@ -125,11 +134,33 @@ impl Store {
     /// [`SessionError::Exists`] for an id that another session has; [`SessionError::WrongFamily`] for Codex,
     /// whose sessions are not written here, and for a session of Opal's or Claude Code's with a parent session.
     pub fn create_session(&self, new: &NewSession) -> Result<Session> {
+        let begun = self.begin(new)?;
+        let (persistence, id) = (begun.persistence.clone(), begun.record.id());
+        let reading = Reading::plain(new.family);
+        Ok(Session::stored(self, begun.build(self)?, id, reading, persistence))
+    }
+
+    /// The session as [`PiStore::create_deferred_session`](crate::pi::PiStore::create_deferred_session) describes it.
+    pub(crate) fn deferred_session(&self, new: &NewSession) -> Result<Session> {
+        let begun = self.begin(new)?;
+        let (persistence, id) = (begun.persistence.clone(), begun.record.id());
+        let family = new.family;
+        if !family.is_pi_omp() {
+            return Err(SessionError::WrongFamily { id, family, operation: DEFERRED }.into());
+        }
+        let memory = Store::in_memory()?;
+        let key = begun.build(&memory)?;
+        let mut session = Session::stored(self, key, id, Reading::plain(family), persistence);
+        session.waiting = Some(Box::new(memory));
+        Ok(session)
+    }
+
+    fn begin(&self, new: &NewSession) -> Result<Begun> {
         let begun = new.begin(None)?;
         if new.id.is_some() {
             self.refuse_taken(&begun.record)?;
         }
-        begin(self, begun)
+        Ok(begun)
     }
 
     fn refuse_taken(&self, record: &SessionRecord) -> Result<()> {
@@ -235,31 +266,11 @@ fn file_of(reader: &SessionReader) -> Option<String> {
     paths.find(|path| may_be_at(Path::new(path))).map(String::from)
 }
 
-/// Makes a session of its header: in the store, or in memory if it waits for an assistant message.
-fn begin(store: &Store, begun: Begun) -> Result<Session> {
-    let Begun { header, record, persistence } = begun;
-    let family = record.known_family();
-    let id = record.id();
-    let build = |store: &Store| -> Result<SessionKey> {
-        let mut builder = Builder::new(store, record, None)?;
-        builder.push(&header)?;
-        builder.finish(NewLeaf::ByRule)
-    };
-    if !persistence.waits_for_assistant {
-        let key = build(store)?;
-        return Ok(Session::stored(store, key, id, Reading::plain(family), persistence));
-    }
-    let memory = Store::in_memory()?;
-    let key = build(&memory)?;
-    let mut session = Session::stored(store, key, id, Reading::plain(family), persistence);
-    session.waiting = Some(Box::new(memory));
-    Ok(session)
-}
-
 impl Session {
     /// The session of one branch, as
-    /// [`PiSession::create_branched_session`](crate::pi::PiSession::create_branched_session) describes it.
-    pub(crate) fn branched_session(&self, leaf: &str) -> Result<Session> {
+    /// [`PiSession::create_branched_session`](crate::pi::PiSession::create_branched_session) describes it. If it
+    /// `is_deferred`, a path without an assistant message waits for one.
+    pub(crate) fn branched_session(&self, leaf: &str, is_deferred: bool) -> Result<Session> {
         if !self.family().copies() {
             return Err(self.wrong_family("session of a branch"));
         }
@@ -277,7 +288,7 @@ impl Session {
         new.parent_session = Some(file_of(&reader).unwrap_or_else(|| self.id().to_owned()));
         new.persistence = Some(self.persistence.clone());
         let Begun { header, record, persistence } = new.begin(None)?;
-        let waits = persistence.waits_for_assistant && !has_assistant(view, &path)?;
+        let waits = is_deferred && !has_assistant(view, &path)?;
         let memory = if waits { Some(Box::new(Store::in_memory()?)) } else { None };
         let id = record.id();
         let new_id = record.external_id.clone();

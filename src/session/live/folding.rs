@@ -469,7 +469,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path().join("store")).unwrap();
         let mut new = NewSession::new(Family::Pi, "/work");
-        new.persistence = Some(Persistence::immediate());
+        new.persistence = Some(Persistence::keep_everything());
         let mut session = store.create_session(&new).unwrap();
         let append = |session: &mut crate::Session, text: &str| {
             let message = serde_json::json!({"role": "user", "content": text});
@@ -500,7 +500,7 @@ mod tests {
         let path = folder.path().join("store");
         let store = Store::open(&path).unwrap();
         let mut new = NewSession::new(Family::Pi, "/work");
-        new.persistence = Some(Persistence::immediate());
+        new.persistence = Some(Persistence::keep_everything());
         let mut sessions = [&new, &new].map(|new| store.create_session(new).unwrap());
         for text in ["one", "two", "three"] {
             let message = serde_json::json!({"role": "user", "content": text}).to_string();

@@ -29,6 +29,7 @@ pub(super) use self::change::Tail;
 pub(crate) use self::change::added_lines;
 #[cfg(any(test, fuzzing))]
 pub(crate) use self::change::{check_change, example_changes};
+pub(crate) use self::create::DEFERRED;
 pub use self::create::NewSession;
 pub(crate) use self::journal::KeptJournal;
 pub use self::persistence::Persistence;
@@ -75,7 +76,7 @@ impl Session {
         }
     }
 
-    /// The same session, stored as `persistence` says from now on.
+    /// The same session, whose entries are stored as `persistence` says from now on.
     #[must_use]
     pub fn with_persistence(mut self, persistence: Persistence) -> Self {
         self.persistence = persistence;

@@ -1,5 +1,5 @@
-//! A session that waits for its first assistant message: it is in a store in memory, where every method works on it,
-//! and moves into its own store all at once.
+//! A deferred session, as the session managers of pi and omp begin them: until its first assistant message it is in a
+//! store in memory, where every method works on it. Then it moves into its own store all at once.
 
 use super::super::Session;
 use super::super::export::ExportMode;

@@ -102,7 +102,7 @@ impl Session {
             if let Some(key) = key {
                 session.is_now(key);
             }
-            // What was acknowledged is on the disk, also in a session that waits for an assistant's message.
+            // Raw lines do not wait: their program has written them already.
             session.store_waiting()?;
             Ok(appended)
         })

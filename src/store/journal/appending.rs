@@ -412,7 +412,7 @@ mod tests {
         let path = folder.path().join("store");
         let [first, other] = [(); 2].map(|()| Store::open(&path).unwrap());
         let mut new = NewSession::new(Family::Pi, "/work");
-        new.persistence = Some(Persistence::immediate());
+        new.persistence = Some(Persistence::keep_everything());
         let mut session = first.create_session(&new).unwrap();
         let append = |session: &mut Session| {
             session.append_message(&json!({"role": "user", "content": "more"})).unwrap();

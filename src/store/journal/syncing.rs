@@ -256,7 +256,7 @@ mod tests {
         let first = Store::open(&path).unwrap();
         let record = recorder::record(&path);
         let mut new = NewSession::new(Family::Pi, "/work");
-        new.persistence = Some(Persistence::immediate());
+        new.persistence = Some(Persistence::keep_everything());
         let mut session = first.create_session(&new).unwrap();
         // The second begins the epoch.
         append(&mut session, "one");

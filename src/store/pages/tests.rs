@@ -17,7 +17,7 @@ fn append(session: &mut Session, text: &str) {
 
 fn session(store: &Store) -> Session {
     let mut new = NewSession::new(Family::Pi, "/work");
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(Persistence::keep_everything());
     store.create_session(&new).unwrap()
 }
 

@@ -137,7 +137,7 @@ fn what_the_journal_alone_has_is_added_although_its_row_is_lost() {
     let store = Store::open(&path).unwrap();
     let new = |directory: &str| {
         let mut new = NewSession::new(Family::Pi, directory);
-        new.persistence = Some(Persistence::immediate());
+        new.persistence = Some(Persistence::keep_everything());
         store.create_session(&new).unwrap()
     };
     let (mut one, mut other) = (new("/one"), new("/other"));

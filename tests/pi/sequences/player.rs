@@ -3,8 +3,7 @@
 use std::path::Path;
 
 use leafline::error::SessionError;
-use leafline::live::Persistence;
-use leafline::pi::{Compaction, Draft, PiSession};
+use leafline::pi::{Compaction, Draft, PiSession, PiStore};
 use leafline::{EntryKind, Error, Family, MessageRole, NewSession, Session, Store};
 use serde_json::value::RawValue;
 
@@ -66,10 +65,12 @@ pub(super) const FOLDER: &str = "/work/ordner \"ß\"";
 impl<'s> Player<'s> {
     /// On a new session.
     pub(super) fn new(store: &'s Store, policy: Policy) -> Self {
-        let mut new = NewSession::new(Family::Pi, FOLDER);
-        new.persistence = Some(policy.persistence());
-        let session = store.create_session(&new).unwrap();
-        Self::of(store, session, policy, Header::Own { parent: None })
+        let new = NewSession::new(Family::Pi, FOLDER);
+        let session = match policy {
+            Policy::Waiting => store.create_deferred_session(&new),
+            Policy::Immediate => store.create_session(&new),
+        };
+        Self::of(store, session.unwrap(), policy, Header::Own { parent: None })
     }
 
     /// On a session that was imported from a file.
@@ -303,7 +304,11 @@ impl<'s> Player<'s> {
     fn create_branched_session(&mut self, leaf: &Reference) {
         let leaf = self.id_of(leaf);
         let given = quoted(&leaf);
-        match self.session.create_branched_session(&leaf) {
+        let branched = match self.policy {
+            Policy::Waiting => self.session.create_deferred_branched_session(&leaf),
+            Policy::Immediate => self.session.create_branched_session(&leaf),
+        };
+        match branched {
             Ok(branched) => {
                 self.go_on_with(branched);
                 let ids = serde_json::to_string(&self.labels()).unwrap();
@@ -320,7 +325,7 @@ impl<'s> Player<'s> {
     fn go_on_with(&mut self, session: Session) {
         let parent = self.file.take().unwrap_or_else(|| self.session.id().to_owned());
         self.header = Header::Own { parent: Some(parent) };
-        self.session = session.with_persistence(self.policy.persistence());
+        self.session = session;
         self.survey();
     }
 
@@ -355,8 +360,7 @@ impl<'s> Player<'s> {
             return;
         }
         let leaf = self.leaf();
-        let opened = self.store.session(self.session.id()).unwrap();
-        self.session = opened.with_persistence(self.policy.persistence());
+        self.session = self.store.session(self.session.id()).unwrap();
         assert_eq!(self.leaf(), leaf, "the store keeps the leaf");
         if let Some(last) = self.entries.last().filter(|_| self.has_file) {
             // In a file that it opens, pi takes the last entry as the leaf. Without a file, it opened nothing.
@@ -366,15 +370,6 @@ impl<'s> Player<'s> {
 
     fn leaf(&self) -> Option<String> {
         self.session.reader().unwrap().get_leaf().unwrap().and_then(|leaf| leaf.id())
-    }
-}
-
-impl Policy {
-    fn persistence(self) -> Persistence {
-        match self {
-            Self::Waiting => Persistence::documented(Family::Pi),
-            Self::Immediate => Persistence::immediate(),
-        }
     }
 }
 

@@ -133,7 +133,7 @@ fn examine(path: &PathBuf, how: Thoroughness) -> Result<std::result::Result<Sess
     let takes_more = |id: &&String| id.ends_with("pi") || *id == SHARED;
     if let Some(id) = found.keys().find(takes_more).filter(|_| how.goes_on) {
         let mut after = found.clone();
-        let mut session = store.session(id)?.with_persistence(Persistence::immediate());
+        let mut session = store.session(id)?.with_persistence(Persistence::keep_everything());
         for _ in 0..3 {
             let message = serde_json::json!({"role": "user", "content": "more", "timestamp": 1});
             after.get_mut(id).unwrap().add(session.append_message(&message)?);

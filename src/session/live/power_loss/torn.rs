@@ -21,7 +21,7 @@ struct Handle {
 impl Handle {
     fn open(path: &Path) -> Self {
         let store = Store::open(path).unwrap();
-        let session = store.session(ID).unwrap().with_persistence(Persistence::immediate());
+        let session = store.session(ID).unwrap().with_persistence(Persistence::keep_everything());
         Self { store, session }
     }
 }
