@@ -36,10 +36,11 @@ fs.writeFileSync(path.join(here, 'index.d.ts'), dts)
 await writeJsBinding({
   platform: true,
   idents: exports,
-  jsBinding: 'index.js',
+  jsBinding: 'native.js',
   esm: true,
   binaryName: napi.binaryName,
   packageName: napi.packageName ?? name,
   version,
   outputDir: here,
 })
+await import('./signatures-of.js')

@@ -16,7 +16,29 @@ export interface Context {
   [setting: string]: any
 }
 
-/** The errors of Leafline have a code that stays the same, such as `ENTRY_NOT_FOUND`. */
+/** Milliseconds since 1970. Other numbers that are given to a method are counts: whole and not negative. */
+export type Time = number
+
+/** Text or bytes. */
+export type Content = string | Buffer
+
+/** How `leafline/pi` begins or opens a session. */
+export interface PiOptions {
+  /** The version of pi that takes the manager, such as its `VERSION`: "0.73.1", "0.87.1". What pi writes and how it builds a
+   * context depends on it. Without it, the newest rules that are known. */
+  version?: string
+  /** The folder that pi is told its sessions are in. No file is made there. */
+  sessionDir?: string
+  /** For a session that is opened: another working directory than its own. */
+  cwd?: string
+  /** For a session that is begun: its id. */
+  id?: string
+  /** For a session that is begun: the lineage in its header. */
+  parentSession?: string
+}
+
+/** The errors of Leafline have a code that stays the same, such as `ENTRY_NOT_FOUND`. An argument that cannot be used is
+ * a `TypeError` with the code `INVALID_ARGUMENT`. */
 export interface LeaflineError extends Error {
   code: string
 }

@@ -1,4 +1,5 @@
 // `leafline/claude`: the `SessionStore` of Claude's agent kit, on a store.
+import { checkArgument } from '../arguments.js'
 import { ClaudeTranscripts } from '../index.js'
 
 /**
@@ -20,6 +21,9 @@ const FOLD_BYTES = 1 << 20
 /** Summaries that are kept in one commit. */
 const KEPT_AT_ONCE = 256
 
+/** A key without what later kits may add. @param {SessionKey} key @returns {SessionKey} */
+const plain = ({ projectKey, sessionId, subpath }) => ({ projectKey, sessionId, subpath })
+
 /**
  * What `query({ options: { sessionStore } })` of `@anthropic-ai/claude-agent-sdk` mirrors sessions to and resumes them from.
  *
@@ -37,6 +41,7 @@ export class ClaudeSessionStore {
    * @param {{foldSessionSummary?: FoldSessionSummary}} [kit]
    */
   constructor(store, { foldSessionSummary } = {}) {
+    checkArgument('new ClaudeSessionStore', 'store', { class: 'Store' }, store)
     this.#transcripts = new ClaudeTranscripts(store)
     /** @type {((projectKey: string) => Promise<SessionSummaryEntry[]>) | undefined} */
     this.listSessionSummaries = foldSessionSummary && ((projectKey) => this.#summaries(projectKey, foldSessionSummary))
@@ -49,7 +54,7 @@ export class ClaudeSessionStore {
     const lines = entries.map((entry) => JSON.stringify(entry)).join('\n')
     const name = JSON.stringify([key.projectKey, key.sessionId, key.subpath || null])
     const before = this.#appends.get(name) ?? Promise.resolve()
-    const append = before.catch(() => {}).then(() => this.#transcripts.append(key, lines))
+    const append = before.catch(() => {}).then(() => this.#transcripts.append(plain(key), lines))
     this.#appends.set(name, append)
     const forget = () => {
       if (this.#appends.get(name) === append) this.#appends.delete(name)
@@ -60,7 +65,7 @@ export class ClaudeSessionStore {
 
   /** @param {SessionKey} key @returns {Promise<SessionStoreEntry[] | null>} */
   load(key) {
-    return this.#transcripts.load(key)
+    return this.#transcripts.load(plain(key))
   }
 
   /** @param {string} projectKey @returns {Promise<{sessionId: string, mtime: number}[]>} */
@@ -70,7 +75,7 @@ export class ClaudeSessionStore {
 
   /** @param {SessionKey} key @returns {Promise<void>} */
   delete(key) {
-    return this.#transcripts.delete(key)
+    return this.#transcripts.delete(plain(key))
   }
 
   /** @param {{projectKey: string, sessionId: string}} key @returns {Promise<string[]>} */

@@ -2,6 +2,7 @@
 import fs from 'node:fs/promises'
 import path from 'node:path'
 
+import { checkArgument } from '../arguments.js'
 import { StoreStorage } from '../index.js'
 import { titleLine } from './title-line.js'
 
@@ -65,6 +66,9 @@ const decoder = new TextDecoder()
 /** @param {Uint8Array} bytes */
 const decoded = (bytes) => decoder.decode(bytes)
 
+/** A length as the store takes it: what is none is nothing. @param {number} length */
+const bytes = (length) => (length > 0 ? Math.min(Math.trunc(length), Number.MAX_SAFE_INTEGER) : 0)
+
 /** @param {unknown} error */
 const toError = (error) => (error instanceof Error ? error : new Error(String(error)))
 
@@ -80,6 +84,7 @@ export class LeaflineSessionStorage {
 
   /** @param {Store} store */
   constructor(store) {
+    checkArgument('new LeaflineSessionStorage', 'store', { class: 'Store' }, store)
     this.#files = new StoreStorage(store)
   }
 
@@ -204,7 +209,7 @@ export class LeaflineSessionStorage {
    * @returns {Promise<[string, string]>}
    */
   async readTextSlices(file, prefixBytes, suffixBytes) {
-    const read = () => this.#files.readSlices(file, prefixBytes, suffixBytes)
+    const read = () => this.#files.readSlices(file, bytes(prefixBytes), bytes(suffixBytes))
     const [head, tail] = await this.#wait('open', file, read)
     return [decoded(head), decoded(tail)]
   }

@@ -4,6 +4,7 @@ import path from 'node:path'
 import crypto from 'node:crypto'
 import { fileURLToPath } from 'node:url'
 
+import { checkArgument } from '../arguments.js'
 import { LazyList } from './lazy-list.js'
 import { currentSystemMessage } from './system-message.js'
 import { labelsOf, pathWithoutLabels, treeOf } from './tree.js'
@@ -15,14 +16,7 @@ export { projectContextEntry } from './projection.js'
  * @typedef {import('../index.js').Session} Session
  * @typedef {import('../index.js').SessionReader} SessionReader
  * @typedef {import('../index.js').SessionFacts} SessionFacts
- *
- * @typedef {object} PiOptions
- * @property {string} [version] The version of pi that takes the manager, such as its `VERSION`: "0.87.1", "1.6.0". What pi
- *   writes and how it builds a context depends on it. Without it, the newest rules that are known.
- * @property {string} [sessionDir] The folder that pi is told its sessions are in. No file is made there.
- * @property {string} [cwd] For a session that is opened: another working directory than its own.
- * @property {string} [id] For a session that is begun: its id.
- * @property {string} [parentSession] For a session that is begun: the lineage in its header.
+ * @typedef {import('../index.js').PiOptions} PiOptions
  *
  * @typedef {{type: string, id: string, parentId: string | null, timestamp: string, [member: string]: any}} PiEntry
  */
@@ -84,6 +78,7 @@ export class PiSessionManager {
    * @param {PiOptions} [options]
    */
   static create(store, cwd, options = {}) {
+    checkGiven('create', store, options, { cwd })
     return new PiSessionManager(store, undefined, cwd, options)
   }
 
@@ -94,6 +89,7 @@ export class PiSessionManager {
    * @param {PiOptions} [options]
    */
   static open(store, session, options = {}) {
+    checkGiven('open', store, options, { session })
     const found = store.sessionSync(idOf(session))
     const cwd = options.cwd ?? withReader(found, (reader) => reader.facts().cwd) ?? process.cwd()
     return new PiSessionManager(store, found, cwd, options)
@@ -106,6 +102,7 @@ export class PiSessionManager {
    * @param {PiOptions} [options]
    */
   static continueRecent(store, cwd, options = {}) {
+    checkGiven('continueRecent', store, options, { cwd })
     const [newest] = store.sessionsSync({ family: 'pi', cwd: resolvePath(cwd), limit: 1 })
     return newest ? PiSessionManager.open(store, newest.id, { ...options, cwd }) : PiSessionManager.create(store, cwd, options)
   }
@@ -118,6 +115,7 @@ export class PiSessionManager {
    * @param {PiOptions} [options]
    */
   static forkFrom(store, source, targetCwd, options = {}) {
+    checkGiven('forkFrom', store, options, { source, targetCwd })
     const forked = store.forkFromSync(idOf(source), resolvePath(targetCwd))
     return new PiSessionManager(store, forked, targetCwd, options)
   }
@@ -129,6 +127,7 @@ export class PiSessionManager {
    * @param {PiOptions} [options]
    */
   static async list(store, cwd, options = {}) {
+    checkGiven('list', store, options, { cwd })
     const all = await store.sessions({ family: 'pi', cwd: resolvePath(cwd) })
     return all.map((facts) => sessionInfo(store, facts, options))
   }
@@ -139,6 +138,7 @@ export class PiSessionManager {
    * @param {PiOptions} [options]
    */
   static async listAll(store, options = {}) {
+    checkGiven('listAll', store, options)
     return (await store.sessions({ family: 'pi' })).map((facts) => sessionInfo(store, facts, options))
   }
 
@@ -535,6 +535,15 @@ export class PiSessionManager {
     if (!known.some((item) => typeof item === 'number')) return /** @type {PiEntry[]} */ (known)
     return LazyList.of(known, (ordinals) => this.#with((reader) => this.#load(reader, ordinals)))
   }
+}
+
+/** Checks what a call of `PiSessionManager` is given.
+ * @param {string} call @param {Store} store @param {PiOptions} options @param {Record<string, string>} [texts] */
+function checkGiven(call, store, options, texts = {}) {
+  const name = `PiSessionManager.${call}`
+  checkArgument(name, 'store', { class: 'Store' }, store)
+  for (const [place, text] of Object.entries(texts)) checkArgument(name, place, 'string', text)
+  checkArgument(name, 'options', { record: 'PiOptions' }, options)
 }
 
 /** Whether pi leaves an entry out that a compaction keeps: the compaction has the system message itself.

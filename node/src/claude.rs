@@ -6,7 +6,7 @@ use leafline::claude::{SessionKey, SessionStore, SessionSummary};
 use napi::bindgen_prelude::{AsyncTask, ClassInstance};
 use napi_derive::napi;
 
-use crate::objects::natural;
+use crate::objects::count;
 use crate::store::Store;
 use crate::work::{JsonWork, Result, Shared, Work, failed, spawn, spawn_json};
 
@@ -186,8 +186,7 @@ impl ClaudeSummary {
     /// The next entries that the kit has not read, each as JSON text; none after the last one.
     #[napi]
     pub fn page_sync(&self, bytes: i64) -> Result<Vec<String>> {
-        let bytes = natural(bytes, "bytes")?;
-        let bytes = usize::try_from(bytes).map_err(crate::work::invalid)?;
+        let bytes = count(bytes, "bytes")?;
         let mut summary = self.lock();
         let Some(summary) = summary.as_mut() else { return Ok(Vec::new()) };
         let page = summary.page(bytes).map_err(failed)?;

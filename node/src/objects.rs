@@ -21,6 +21,11 @@ pub(crate) fn natural(value: i64, name: &str) -> Result<u64> {
     u64::try_from(value).map_err(|_| invalid(format!("{name} is {value}, and cannot be negative")))
 }
 
+/// The same for what is in memory.
+pub(crate) fn count(value: i64, name: &str) -> Result<usize> {
+    usize::try_from(natural(value, name)?).map_err(invalid)
+}
+
 /// The family with this name.
 pub(crate) fn family(name: &str) -> Result<Family> {
     Family::from_str(name).map_err(invalid)
@@ -44,8 +49,7 @@ impl StoreOptions {
     pub(crate) fn options(self) -> Result<leafline::StoreOptions> {
         let mut options = leafline::StoreOptions::default();
         if let Some(bytes) = self.page_cache_bytes {
-            let bytes = natural(bytes, "pageCacheBytes")?;
-            options.page_cache_bytes = usize::try_from(bytes).map_err(invalid)?;
+            options.page_cache_bytes = count(bytes, "pageCacheBytes")?;
         }
         if let Some(bytes) = self.line_cache_bytes {
             options.line_cache_bytes = natural(bytes, "lineCacheBytes")?;
@@ -123,8 +127,10 @@ pub struct SessionFilter {
     /// Of this working directory, or one below it.
     pub below: Option<String>,
     /// With their last message at this time or later, in milliseconds since 1970.
+    #[napi(ts_type = "Time")]
     pub since: Option<i64>,
     /// With their last message before this time.
+    #[napi(ts_type = "Time")]
     pub until: Option<i64>,
     /// With this text in the title or in the beginning of the first prompt, in upper or lower case.
     pub text: Option<String>,
@@ -133,8 +139,8 @@ pub struct SessionFilter {
     /// In this order. Default: `modified`.
     #[napi(ts_type = "'modified' | 'created' | 'title' | 'size'")]
     pub order: Option<String>,
-    /// No more than so many.
-    pub limit: Option<u32>,
+    /// No more than these.
+    pub limit: Option<i64>,
 }
 
 impl SessionFilter {
@@ -155,7 +161,7 @@ impl SessionFilter {
             text: self.text,
             without_agents: self.without_agents.unwrap_or_default(),
             order,
-            limit: self.limit.map(|limit| limit as usize),
+            limit: self.limit.map(|limit| count(limit, "limit")).transpose()?,
         })
     }
 }
@@ -279,7 +285,7 @@ pub(crate) fn line_text(line: &[u8]) -> String {
 #[derive(Default)]
 pub struct PageSize {
     /// Entries. Default: 100.
-    pub entries: Option<u32>,
+    pub entries: Option<i64>,
     /// Total bytes of their lines. Default: 1 MiB.
     pub bytes: Option<i64>,
 }
@@ -287,7 +293,7 @@ pub struct PageSize {
 pub(crate) fn page_limit(size: Option<PageSize>) -> Result<PageLimit> {
     let (mut limit, size) = (PageLimit::default(), size.unwrap_or_default());
     if let Some(entries) = size.entries {
-        limit.entries = entries as usize;
+        limit.entries = count(entries, "entries")?;
     }
     if let Some(bytes) = size.bytes {
         limit.bytes = natural(bytes, "bytes")?;

@@ -245,12 +245,12 @@ impl SessionReader {
     pub fn entries_around(
         &self,
         id: String,
-        before: u32,
-        after: u32,
+        before: i64,
+        after: i64,
         size: Option<PageSize>,
     ) -> Result<AsyncTask<Work<Page>>> {
         let limit = page_limit(size)?;
-        let (before, after) = (u64::from(before), u64::from(after));
+        let (before, after) = (natural(before, "before")?, natural(after, "after")?);
         Ok(self.spawn(move |reader| reader.entries_around(&id, before, after, &limit)))
     }
 

@@ -6,7 +6,7 @@ use leafline::view::Role;
 use napi::bindgen_prelude::AsyncTask;
 use napi_derive::napi;
 
-use crate::objects::{SessionFilter, number};
+use crate::objects::{SessionFilter, count, number};
 use crate::store::Store;
 use crate::work::{Result, Work, invalid};
 
@@ -21,11 +21,13 @@ pub struct SearchOptions {
     /// Of these roles, as `user` or `assistant`; of all if there are none.
     pub roles: Option<Vec<String>>,
     /// Entries at this time or later, in milliseconds since 1970.
+    #[napi(ts_type = "Time")]
     pub since: Option<i64>,
     /// Entries before this time.
+    #[napi(ts_type = "Time")]
     pub until: Option<i64>,
     /// No more hits than these. Default: 20.
-    pub limit: Option<u32>,
+    pub limit: Option<i64>,
     /// Whether the index is searched as it is. Otherwise it is first brought in step with the store.
     pub no_update: Option<bool>,
 }
@@ -79,7 +81,7 @@ fn query(text: String, options: SearchOptions) -> Result<SearchQuery> {
     query.roles = options.roles.iter().flatten().map(|name| role(name)).collect::<Result<_>>()?;
     (query.since, query.until) = (options.since, options.until);
     if let Some(limit) = options.limit {
-        query.limit = limit as usize;
+        query.limit = count(limit, "limit")?;
     }
     Ok(query)
 }

@@ -12,9 +12,9 @@ use napi::bindgen_prelude::{
 };
 use napi_derive::napi;
 
-use crate::objects::number;
+use crate::objects::{natural, number};
 use crate::store::Store;
-use crate::work::{Dependents, Result, Shared, Work, failed, invalid, spawn, unexpected};
+use crate::work::{Dependents, Result, Shared, Work, failed, spawn, unexpected};
 
 /// The size and the time of a file.
 #[napi(object)]
@@ -50,18 +50,8 @@ fn expected(size: Expected) -> Result<ExpectedSize> {
     match size {
         Either3::C(()) => Ok(ExpectedSize::Any),
         Either3::B(_) => Ok(ExpectedSize::NoFile),
-        Either3::A(size) => match u64::try_from(size) {
-            Ok(size) => Ok(ExpectedSize::Bytes(size)),
-            Err(_) => Err(invalid("a size is not negative")),
-        },
+        Either3::A(size) => natural(size, "expectedSize").map(ExpectedSize::Bytes),
     }
-}
-
-fn length(bytes: f64) -> u64 {
-    // A length that is none is nothing; the cast keeps to the bounds.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
-    let length = bytes.max(0.0) as u64;
-    length
 }
 
 fn write(
@@ -144,11 +134,17 @@ impl StoreStorage {
 
     /// The first bytes of a file and its last. The rest is not read.
     #[napi(ts_return_type = "Promise<[Buffer, Buffer]>")]
-    pub fn read_slices(&self, path: String, head: f64, tail: f64) -> AsyncTask<Work<Vec<Buffer>>> {
-        self.spawn(move |storage| {
-            let (head, tail) = storage.read_slices(Path::new(&path), length(head), length(tail))?;
+    pub fn read_slices(
+        &self,
+        path: String,
+        head: i64,
+        tail: i64,
+    ) -> Result<AsyncTask<Work<Vec<Buffer>>>> {
+        let (head, tail) = (natural(head, "head")?, natural(tail, "tail")?);
+        Ok(self.spawn(move |storage| {
+            let (head, tail) = storage.read_slices(Path::new(&path), head, tail)?;
             Ok(vec![head.into(), tail.into()])
-        })
+        }))
     }
 
     /// Writes a file as a whole. `expectedSize`: the bytes that it has, null if there is none, undefined for any. Returns null,

@@ -4,6 +4,7 @@
 is needed for the rest.
 """
 
+from . import _arguments
 from ._leafline import Entry, Session, SessionReader
 from ._store import Store
 from ._types import (
@@ -21,6 +22,8 @@ from ._types import (
 )
 from .errors import *  # noqa: F403
 from .errors import __all__ as _errors
+
+_arguments.check_native(Session, SessionReader)
 
 __all__ = [
     "Context",

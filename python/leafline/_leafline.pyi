@@ -5,7 +5,10 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
-from ._types import Context, ExportReport, ExportTotals, FileReport, ImportTotals, Removed, SearchHit, SessionFacts
+from ._types import Context, ExportReport, ExportTotals, Family, FileReport, ImportTotals, Removed, SearchHit, SessionFacts, Time
+
+STUBS: str
+"""The text of this file."""
 
 def after_fork() -> None:
     """Closes the files that a process that was just forked has inherited. The package calls it after each fork."""
@@ -75,12 +78,12 @@ class SessionReader:
     def path(self, id: str | None) -> list[Entry]:
         """The whole path from the root down to an entry, or for ``None`` to the leaf."""
     def context(
-        self, leaf: str | None = None, *, full: bool = False, family: str | None = None, as_of: str | None = None
+        self, leaf: str | None = None, *, full: bool = False, family: Family | None = None, as_of: str | None = None
     ) -> Context:
         """What the session's program has as the context at an entry, or at the leaf: its messages and settings. ``full`` goes on
         above compactions; ``family`` and ``as_of`` name another program and its version."""
     def request(
-        self, leaf: str | None = None, *, full: bool = False, family: str | None = None, as_of: str | None = None
+        self, leaf: str | None = None, *, full: bool = False, family: Family | None = None, as_of: str | None = None
     ) -> Context:
         """The same with the messages that the program sends to the model."""
     def bytes(self) -> bytes:
@@ -192,8 +195,8 @@ class Store:
         *,
         session: str | None = None,
         roles: Sequence[str] = ...,
-        since: int | None = None,
-        until: int | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
         limit: int = 20,
     ) -> list[SearchHit]: ...
     def claude_sessions(self) -> ClaudeSessions: ...

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Any
 
 from . import _leafline
+from ._arguments import checked
 from ._leafline import Session, SessionReader
 from ._types import (
     ExportReport,
@@ -21,6 +22,7 @@ from ._types import (
     Role,
     SearchHit,
     SessionFacts,
+    Time,
 )
 
 PathLike = str | os.PathLike[str]
@@ -30,6 +32,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_leafline.after_fork)
 
 
+@checked
 class Store:
     """A store: one file with many sessions, open for any number of processes at once.
 
@@ -82,8 +85,8 @@ class Store:
         family: Family | None = None,
         cwd: str | None = None,
         below: str | None = None,
-        since: int | None = None,
-        until: int | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
         text: str | None = None,
         without_agents: bool = False,
         order: Order = "modified",
@@ -189,8 +192,8 @@ class Store:
         *,
         session: str | None = None,
         roles: Sequence[Role] = (),
-        since: int | None = None,
-        until: int | None = None,
+        since: Time | None = None,
+        until: Time | None = None,
         family: Family | None = None,
         cwd: str | None = None,
         below: str | None = None,
@@ -211,8 +214,8 @@ def _filter(
     family: Family | None,
     cwd: str | None,
     below: str | None,
-    since: int | None,
-    until: int | None,
+    since: Time | None,
+    until: Time | None,
     text: str | None,
     without_agents: bool,
     order: Order,

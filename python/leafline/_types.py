@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
+
+Time = Annotated[int, "milliseconds since 1970"]
+"""A time that a call is given. Other numbers that calls are given are counts, from 0."""
 
 Family = Literal["pi", "omp", "claude", "opal", "codex"]
 """Whose format a session has."""

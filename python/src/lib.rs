@@ -17,6 +17,10 @@ mod store;
 /// The module `leafline._leafline`.
 #[pyo3::pymodule]
 mod _leafline {
+    /// Their types as Python has them, by which the package checks arguments.
+    #[pymodule_export]
+    const STUBS: &str = include_str!("../leafline/_leafline.pyi");
+
     #[pymodule_export]
     use super::claude::{ClaudeSessions, SessionEntries};
     #[pymodule_export]

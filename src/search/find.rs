@@ -234,7 +234,9 @@ impl SearchIndex {
         order: SearchOrder,
         (skip, wanted): (usize, usize),
     ) -> Result<Vec<(f32, DocAddress)>> {
-        let top = TopDocs::with_limit(wanted).and_offset(skip);
+        // The collector makes room for as many as it is asked for. It takes no limit of 0.
+        let all = usize::try_from(searcher.num_docs()).unwrap_or(usize::MAX);
+        let top = TopDocs::with_limit(wanted.min(all).max(1)).and_offset(skip);
         if order == SearchOrder::Newest {
             let top = top.order_by_fast_field::<i64>(TIME, Order::Desc);
             let found =

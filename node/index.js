@@ -1,0 +1,6 @@
+// The native module, whose calls check their arguments.
+import { checkCalls } from './arguments.js'
+
+checkCalls()
+
+export * from './native.js'
