@@ -45,13 +45,13 @@ fn new_store() -> (TempDir, PathBuf, Session) {
     let store = Store::open(&path).unwrap();
     let mut new = NewSession::new(Family::Pi, "/work");
     new.id = Some(ID.to_owned());
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(Persistence::keep_everything());
     let session = store.create_session(&new).unwrap();
     (folder, path, session)
 }
 
 fn open(path: &Path) -> Session {
-    Store::open(path).unwrap().session(ID).unwrap().with_persistence(Persistence::immediate())
+    Store::open(path).unwrap().session(ID).unwrap().with_persistence(Persistence::keep_everything())
 }
 
 /// Appends until it fails, and notes what was acknowledged.
@@ -381,7 +381,7 @@ fn a_new_store_takes_the_place_of_a_deleted_one() {
     let store = Store::open(&path).unwrap();
     let mut new = NewSession::new(Family::Pi, "/work");
     new.id = Some(ID.to_owned());
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(Persistence::keep_everything());
     let mut session = store.create_session(&new).unwrap();
     append_some(&mut session, "new", 5, &mut Vec::new());
     drop((session, store));

@@ -11,7 +11,7 @@ for (const kind of ['cluster', 'child_process']) {
   test(`workers of ${kind} and their parent append to one session`, async (t) => {
     const file = path.join(folder(t), 'sessions.leafline')
     const store = await Store.open(file)
-    const { id } = await store.createSession({ family: 'pi', cwd: '/work', immediate: true })
+    const { id } = await store.createSession({ family: 'pi', cwd: '/work' })
     const program = path.join(import.meta.dirname, 'workers.js')
     const run = spawnSync(process.execPath, [program, file, id, kind], { encoding: 'utf8', timeout: 60_000 })
     assert.equal(run.status, 0, run.stderr)

@@ -128,7 +128,7 @@ threading.Event().wait()
 @pytest.fixture
 def shared(path: Path) -> Path:
     with Store(path) as store:
-        store.create_session("pi", "/work", id="shared", immediate=True)
+        store.create_session("pi", "/work", id="shared")
     return path
 
 

@@ -86,7 +86,7 @@ fn begin(path: &Path) -> leafline::Result<()> {
     let store = Store::open(path)?;
     let mut new = NewSession::new(Family::Pi, "/work/forks");
     new.id = Some(SESSION.to_owned());
-    new.persistence = Some(Persistence::immediate());
+    new.persistence = Some(Persistence::keep_everything());
     store.create_session(&new).map(drop)
 }
 
