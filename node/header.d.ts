@@ -24,7 +24,7 @@ export type Content = string | Buffer
 
 /** How `leafline/pi` begins or opens a session. */
 export interface PiOptions {
-  /** The version of pi that takes the manager, such as its `VERSION`: "0.73.1", "0.87.1". What pi writes and how it builds a
+  /** The version of pi that takes the manager, such as its `VERSION`: "0.87.1", "1.6.0". What pi writes and how it builds a
    * context depends on it. Without it, the newest rules that are known. */
   version?: string
   /** The folder that pi is told its sessions are in. No file is made there. */
