@@ -57,7 +57,7 @@ pub mod import {
 pub mod export {
     pub use crate::catalog::export::{
         BesideExportTotals, ExportOptions, ExportOutcome, ExportReport, ExportTotals, KeptReason,
-        Resumption,
+        Resumption, check_output,
     };
     pub use crate::session::ExportMode;
 }

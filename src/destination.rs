@@ -2,11 +2,15 @@
 
 use std::fs::Metadata;
 use std::io::{Error as IoError, ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
-use crate::error::{Error, ExportError, FileContext, Result};
+use crate::error::{Error, ExportError, FileContext, Result, StoreFile};
 use crate::regular_file::open_regular;
 use crate::store::engine_file::MAGIC;
+use crate::store::exposure::{
+    JOURNAL_ENDING, REDACTION_KEY_ENDING, SEARCH_ENDING, SEARCH_MARK, TERMINALS_ENDING,
+};
+use crate::store::journal::JOURNAL_MAGIC;
 
 /// A longer chain of links is a loop for the system too.
 const MOST_LINKS: usize = 40;
@@ -43,20 +47,112 @@ impl Destination {
     }
 }
 
-/// Refuses a path that leads to the store, by whatever name, or to another redb database. Only a regular file is
-/// opened: a pipe would wait.
+/// Refuses a path that leads to a store or to a file or folder that belongs to one, whether it exists or not.
 pub(crate) fn refuse_store(path: &Path, store: &Path) -> Result<()> {
+    refused_if(path, store_file(path, store)?)
+}
+
+/// Refuses an existing file that is a store or belongs to one, for files in a folder that [`refuse_store`] has let pass.
+pub(crate) fn refuse_store_file(path: &Path, store: &Path) -> Result<()> {
+    refused_if(path, existing_store_file(path, store)?)
+}
+
+fn refused_if(path: &Path, file: Option<StoreFile>) -> Result<()> {
+    match file {
+        Some(file) => {
+            Err(Error::Export(ExportError::WouldReplaceStore { path: path.to_owned(), file }))
+        }
+        None => Ok(()),
+    }
+}
+
+/// The part of a store that a path leads to. `store` is the one in use, or an empty path.
+pub(crate) fn store_file(path: &Path, store: &Path) -> Result<Option<StoreFile>> {
+    let existing = existing_store_file(path, store)?;
+    if existing == Some(StoreFile::InUse) {
+        return Ok(existing);
+    }
+    // A store in a place that belongs to another one would be in that one's way.
+    Ok(place_of_store(&real_path(path), store).or(existing))
+}
+
+/// The same by the file's identity and its first bytes. Only a regular file is opened: a pipe would wait.
+fn existing_store_file(path: &Path, store: &Path) -> Result<Option<StoreFile>> {
     if !look(path)?.is_some_and(|metadata| metadata.is_file()) {
-        return Ok(());
+        return Ok(None);
     }
-    let is_in_use = !store.as_os_str().is_empty() && is_same_file(path, store);
-    if is_in_use || is_database(path)? {
-        return Err(Error::Export(ExportError::WouldReplaceStore {
-            path: path.to_owned(),
-            is_in_use,
-        }));
+    if is_own(path, store, "") {
+        return Ok(Some(StoreFile::InUse));
     }
-    Ok(())
+    if is_own(path, store, REDACTION_KEY_ENDING) {
+        return Ok(Some(StoreFile::RedactionKey));
+    }
+    // The journal has the name of the store itself, whatever link leads there.
+    let is_journal = store.canonicalize().is_ok_and(|store| is_own(path, &store, JOURNAL_ENDING));
+    let beginning = beginning(path)?;
+    Ok(if is_journal || beginning == JOURNAL_MAGIC {
+        Some(StoreFile::Journal)
+    } else {
+        beginning.starts_with(&MAGIC).then_some(StoreFile::Database)
+    })
+}
+
+/// The part of a store in whose place a path is: by the names that a store gives to what belongs to it, by the mark of a search
+/// folder, and by the identity of the folders of the store in use, to which links may lead.
+fn place_of_store(path: &Path, store: &Path) -> Option<StoreFile> {
+    let is_store = |path: &Path| {
+        is_own(path, store, "")
+            || beginning(path).is_ok_and(|beginning| beginning.starts_with(&MAGIC))
+    };
+    let is_beside_store = |part: &Path, ending: &str| {
+        let has_ending =
+            part.extension().is_some_and(|own| ending.strip_prefix('.') == own.to_str());
+        has_ending && is_store(&part.with_extension(""))
+    };
+    path.ancestors().find_map(|part| {
+        let is = |ending| is_own(part, store, ending) || is_beside_store(part, ending);
+        if is(SEARCH_ENDING) || part.join(SEARCH_MARK).is_file() {
+            Some(StoreFile::SearchFolder)
+        } else if is(TERMINALS_ENDING) {
+            Some(StoreFile::TerminalsFolder)
+        } else if is(JOURNAL_ENDING) {
+            Some(StoreFile::Journal)
+        } else {
+            is(REDACTION_KEY_ENDING).then_some(StoreFile::RedactionKey)
+        }
+    })
+}
+
+/// Whether a path leads to what the store in use has under its name with an ending.
+fn is_own(path: &Path, store: &Path, ending: &str) -> bool {
+    !store.as_os_str().is_empty() && is_same_file(path, &with_ending(store, ending))
+}
+
+/// The path that links lead to; of what does not exist, its place in the folders that do.
+fn real_path(path: &Path) -> PathBuf {
+    let Some(end) = end_of_links(path, |_| false).and_then(|end| std::path::absolute(end).ok())
+    else {
+        return path.to_owned();
+    };
+    for above in end.ancestors() {
+        if let (Ok(mut real), Ok(rest)) = (above.canonicalize(), end.strip_prefix(above)) {
+            for part in rest.components() {
+                match part {
+                    Component::ParentDir => drop(real.pop()),
+                    other => real.push(other),
+                }
+            }
+            return real;
+        }
+    }
+    end
+}
+
+/// A path with an ending.
+pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
 }
 
 /// Refuses an existing path that is not a folder.
@@ -137,12 +233,12 @@ pub(crate) fn is_same_file(path: &Path, other: &Path) -> bool {
     }
 }
 
-/// Whether a regular file begins like a redb database. One that cannot be read might.
-fn is_database(path: &Path) -> Result<bool> {
-    let mut beginning = Vec::with_capacity(MAGIC.len());
+/// The first bytes of a regular file. One that cannot be read might be a store.
+fn beginning(path: &Path) -> Result<Vec<u8>> {
+    let mut beginning = Vec::with_capacity(JOURNAL_MAGIC.len());
     let file = open_regular(path).at("reading", path)?;
-    file.take(MAGIC.len() as u64).read_to_end(&mut beginning).at("reading", path)?;
-    Ok(beginning == MAGIC)
+    file.take(JOURNAL_MAGIC.len() as u64).read_to_end(&mut beginning).at("reading", path)?;
+    Ok(beginning)
 }
 
 fn ends_with_separator(path: &Path) -> bool {
@@ -164,32 +260,76 @@ mod tests {
     use super::*;
 
     #[test]
-    fn databases_are_recognised_by_their_beginning() {
+    fn databases_and_journals_are_recognised_by_their_beginning() {
         let folder = tempfile::tempdir().unwrap();
-        let database = folder.path().join("database");
+        let at = |name: &str| folder.path().join(name);
         let nowhere = Path::new("");
-        drop(crate::Store::open(&database).unwrap());
-        let refused = refuse_store(&database, nowhere).unwrap_err();
-        assert!(
-            matches!(
-                refused,
-                Error::Export(ExportError::WouldReplaceStore { is_in_use: false, .. })
-            ),
-            "{refused}"
-        );
-        let refused = refuse_store(&database, &database).unwrap_err();
-        assert!(
-            matches!(
-                refused,
-                Error::Export(ExportError::WouldReplaceStore { is_in_use: true, .. })
-            ),
-            "{refused}"
-        );
-        for bytes in [&b""[..], b"redb", &MAGIC[..8], b"{\"type\":\"session\"}"] {
-            std::fs::write(&database, bytes).unwrap();
-            assert!(refuse_store(&database, nowhere).is_ok());
+        drop(crate::Store::open(at("database")).unwrap());
+        let found = |name: &str, store: &Path| store_file(&at(name), store).unwrap();
+        assert_eq!(found("database", nowhere), Some(StoreFile::Database));
+        assert_eq!(found("database", &at("database")), Some(StoreFile::InUse));
+        std::fs::write(at("other"), [&JOURNAL_MAGIC[..], b"rest"].concat()).unwrap();
+        assert_eq!(found("other", nowhere), Some(StoreFile::Journal));
+        for bytes in
+            [&b""[..], b"redb", &MAGIC[..8], &JOURNAL_MAGIC[..15], b"{\"type\":\"session\"}"]
+        {
+            std::fs::write(at("other"), bytes).unwrap();
+            assert_eq!(found("other", nowhere), None);
         }
-        assert!(refuse_store(&folder.path().join("none"), &database).is_ok());
+        assert_eq!(found("none", &at("database")), None);
+    }
+
+    #[test]
+    fn the_places_of_what_belongs_to_a_store_are_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        drop(crate::Store::open(at("store")).unwrap());
+        std::fs::create_dir_all(at("moved.search/inner")).unwrap();
+        std::fs::write(at("moved.search/.leafline-search"), "").unwrap();
+        let found = |name: &str| store_file(&at(name), Path::new("")).unwrap();
+        for (name, file) in [
+            ("store.journal", StoreFile::Journal),
+            ("store.redaction-key", StoreFile::RedactionKey),
+            ("store.search", StoreFile::SearchFolder),
+            ("store.search/none/x.jsonl", StoreFile::SearchFolder),
+            ("moved.search/inner/meta.json", StoreFile::SearchFolder),
+            ("store.terminals/tty", StoreFile::TerminalsFolder),
+            ("inner/../store.terminals/tty", StoreFile::TerminalsFolder),
+        ] {
+            assert_eq!(found(name), Some(file), "{name}");
+        }
+        for name in
+            ["other.journal", "store.jsonl", "store.journal.txt", "journal", "other.search/x"]
+        {
+            assert_eq!(found(name), None, "{name}");
+        }
+        // A store whose first bytes are lost is known to the command that works on it.
+        std::fs::write(at("store"), "damaged").unwrap();
+        assert_eq!(found("store.journal"), None);
+        let found = store_file(&at("store.journal"), &at("store")).unwrap();
+        assert_eq!(found, Some(StoreFile::Journal));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_to_what_belongs_to_a_store_are_followed() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        drop(crate::Store::open(at("store")).unwrap());
+        symlink("store", at("link")).unwrap();
+        symlink("store.journal", at("to-journal")).unwrap();
+        std::fs::create_dir(at("elsewhere")).unwrap();
+        symlink("elsewhere", at("link.terminals")).unwrap();
+        std::fs::write(at("link.redaction-key"), "key").unwrap();
+        std::fs::hard_link(at("link.redaction-key"), at("hard")).unwrap();
+        let found = |name: &str| store_file(&at(name), &at("link")).unwrap();
+        assert_eq!(found("to-journal"), Some(StoreFile::Journal));
+        assert_eq!(found("elsewhere/tty"), Some(StoreFile::TerminalsFolder));
+        assert_eq!(found("hard"), Some(StoreFile::RedactionKey));
+        std::fs::write(at("store.journal"), "damaged").unwrap();
+        std::fs::hard_link(at("store.journal"), at("hard-journal")).unwrap();
+        assert_eq!(found("hard-journal"), Some(StoreFile::Journal));
     }
 
     #[cfg(unix)]

@@ -7,7 +7,7 @@ use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::destination::{Destination, folder_of, refuse_store};
+use crate::destination::{Destination, folder_of, refuse_store_file};
 use crate::error::{FileContext, Result};
 use crate::lasting::sync_folder;
 use crate::open_folder::{Kind, OpenFolder};
@@ -28,8 +28,8 @@ impl WholeFile {
     /// Begins a file in a folder that Leafline manages. A link of its name is not followed but replaced; anything else that
     /// is not a file is refused.
     ///
-    /// Every output file is written this way or by [`OutputFile`], so none replaces the store, another store, or anything
-    /// that is not a file.
+    /// Every output file is written this way or by [`OutputFile`], so none replaces a store, what belongs to one, or
+    /// anything that is not a file.
     pub(crate) fn inside(folder: &Arc<OpenFolder>, name: &OsStr, store: &Path) -> Result<Self> {
         let temporary = Temporary::inside(folder).at("making a file in", folder.path())?;
         let place = folder.path().join(name);
@@ -65,7 +65,7 @@ impl WholeFile {
     pub(crate) fn name(self) -> Result<PathBuf> {
         self.file().sync_all().at("writing", &self.place)?;
         // It may have come there in the meantime.
-        refuse_store(&self.place, &self.store)?;
+        refuse_store_file(&self.place, &self.store)?;
         self.temporary.rename(&self.name).at("naming", &self.place)?;
         Ok(self.place)
     }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use leafline::backup::{Backup, BackupOptions};
-use leafline::error::{ExportError, StoreError};
+use leafline::error::{ExportError, StoreError, StoreFile};
 use leafline::export::ExportMode;
 use leafline::import::ImportOptions;
 use leafline::live::Persistence;
@@ -196,8 +196,10 @@ fn a_file_that_is_no_backup_of_the_store_is_left_alone() {
     std::fs::hard_link(scene.path("store"), scene.path("link")).unwrap();
     for name in ["store", "link"] {
         let error = to(name);
-        let is_it =
-            matches!(error, Error::Export(ExportError::WouldReplaceStore { is_in_use: true, .. }));
+        let is_it = matches!(
+            error,
+            Error::Export(ExportError::WouldReplaceStore { file: StoreFile::InUse, .. })
+        );
         assert!(is_it, "{error}");
     }
 

@@ -212,6 +212,20 @@ fn a_line_that_is_being_written_waits() {
     assert_in_step(&place, &report, &path);
 }
 
+/// A file that another machine's clock has dated, or that was given a time.
+#[test]
+fn the_unfinished_last_line_of_a_file_from_the_future_is_taken() {
+    let place = Place::new();
+    let path = place.write("session.jsonl", &session(Family::Pi, 20_000));
+    append(&path, b"{\"type\":\"custom\"");
+    let ahead = SystemTime::now() + Duration::from_secs(1_000_000);
+    File::options().write(true).open(&path).unwrap().set_modified(ahead).unwrap();
+    let report = sync(&place, &path);
+    assert_eq!((report.status, report.malformed), (ImportStatus::Imported, 1));
+    assert_in_step(&place, &report, &path);
+    assert_eq!(sync(&place, &path).status, ImportStatus::Unchanged);
+}
+
 #[test]
 fn what_is_stored_of_an_unfinished_line_stays() {
     let place = Place::new();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
 use clap_mangen::Man;
+use leafline::export::check_output;
 
 use super::Status;
 use super::failure::Failure;
@@ -26,21 +27,30 @@ pub(super) fn run(arguments: &Arguments) -> Result<Status, Failure> {
     let folder = &arguments.folder;
     let mut command = super::arguments::Arguments::command().disable_help_subcommand(true);
     command.build();
-    std::fs::create_dir_all(folder)
-        .and_then(|()| write_pages(&command, folder))
-        .map_err(|source| Failure::Manual { path: folder.clone(), source })?;
+    check_output(folder, None)?;
+    std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+    write_pages(&command, folder)?;
     Ok(Status::Done)
 }
 
 /// Writes the page of a command and those of its subcommands.
-fn write_pages(command: &clap::Command, folder: &Path) -> IoResult<()> {
+fn write_pages(command: &clap::Command, folder: &Path) -> Result<(), Failure> {
     for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
         write_pages(inner, folder)?;
     }
     let man = Man::new(command.clone()).source(concat!("leafline ", env!("CARGO_PKG_VERSION")));
     let path = folder.join(man.get_filename());
+    check_output(&path, None)?;
+    write_page(command, &man, &path).map_err(|error| failed(folder, error))
+}
+
+fn failed(folder: &Path, source: std::io::Error) -> Failure {
+    Failure::Manual { path: folder.to_owned(), source }
+}
+
+fn write_page(command: &clap::Command, man: &Man, path: &Path) -> IoResult<()> {
     // A link or a pipe in its place is not written through.
-    match std::fs::remove_file(&path) {
+    match std::fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
     }

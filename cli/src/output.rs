@@ -6,6 +6,9 @@ use std::path::Path;
 
 use anstream::ColorChoice;
 use anstyle::{AnsiColor, Style};
+use leafline::Error;
+use leafline::error::ExportError;
+use leafline::export::check_output;
 use serde::Serialize;
 use serde_json::Serializer;
 
@@ -236,6 +239,14 @@ pub(super) fn is_standard_output(path: &Path) -> bool {
     match (output, std::fs::metadata(path)) {
         (Ok(output), Ok(file)) => (output.dev(), output.ino()) == (file.dev(), file.ino()),
         _ => false,
+    }
+}
+
+/// Fails if standard output is a store or what belongs to one, as far as the system lets its file be looked at.
+pub(super) fn refuse_standard_output(store: &Path) -> Result<(), Failure> {
+    match check_output(Path::new("/dev/stdout"), Some(store)) {
+        Err(error @ Error::Export(ExportError::WouldReplaceStore { .. })) => Err(error.into()),
+        _ => Ok(()),
     }
 }
 

@@ -7,7 +7,7 @@ use etcetera::BaseStrategy;
 use leafline::{Store, StoreOptions};
 
 use super::failure::{Failure, complain_and_advise};
-use super::output::is_standard_output;
+use super::output::{is_standard_output, refuse_standard_output};
 
 /// The page cache of a command that imports, in bytes: pages are written once, and the system caches them as well.
 const IMPORT_CACHE: usize = 32 << 20;
@@ -74,11 +74,15 @@ impl Place {
         Ok(store)
     }
 
-    /// The store's file, unless standard output goes into it.
+    /// The store's file, unless standard output goes into a store or what belongs to one.
     pub(super) fn checked_path(&self) -> Result<PathBuf, Failure> {
         let path = self.path()?;
         note_store(&path);
-        if is_standard_output(&path) { Err(Failure::OutputIsStore { path }) } else { Ok(path) }
+        if is_standard_output(&path) {
+            return Err(Failure::OutputIsStore { path });
+        }
+        refuse_standard_output(&path)?;
+        Ok(path)
     }
 
     /// The store's file, existing or not.

@@ -63,7 +63,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotABackup`](crate::error::StoreError::NotABackup) if the file is a store that is no backup of this one.
+    /// [`StoreError::NotABackup`](crate::error::StoreError::NotABackup) if the file is a store that is no backup of this one,
+    /// [`ExportError::WouldReplaceStore`](crate::error::ExportError::WouldReplaceStore) if it is this one or belongs to one.
     /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged: a backup that is there stays as it is. And if the
     /// backup is: then it is to be moved away and made anew.
     pub fn backup(

@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// half written. The coarsest clock of a file system, FAT's, has steps of two seconds.
 pub(super) const RECENT: Duration = Duration::from_secs(2);
 
-/// Whether a time is just past, or in the future.
+/// Whether a time is about now. A file from a machine with another clock may be dated far ahead.
 pub(super) fn is_recent(time: SystemTime) -> bool {
-    time.elapsed().map_or(true, |elapsed| elapsed < RECENT)
+    time.elapsed().unwrap_or_else(|ahead| ahead.duration()) < RECENT
 }
 
 /// A time in nanoseconds since 1970.

@@ -8,8 +8,8 @@ use leafline_import::time::format_timestamp;
 use serde::Serialize;
 
 use super::path_text;
-use super::salvage::{Salvage, with_ending};
-use crate::destination::{end_of_links, folder_of};
+use super::salvage::Salvage;
+use crate::destination::{end_of_links, folder_of, with_ending};
 use crate::error::{Error, FileContext, Result, StoreError};
 use crate::lasting::sync_folder;
 use crate::private::keep_rights;

@@ -2,6 +2,37 @@
 
 use std::path::PathBuf;
 
+/// A file or folder that no output replaces.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StoreFile {
+    /// The store that is being read, under any name.
+    InUse,
+    /// Another store, or another redb database.
+    Database,
+    /// A store's journal, or its place.
+    Journal,
+    /// The folder of a store's search index, or a path in it.
+    SearchFolder,
+    /// The folder of a store's terminals, or a path in it.
+    TerminalsFolder,
+    /// The file with the key of a store's placeholders, or its place.
+    RedactionKey,
+}
+
+impl std::fmt::Display for StoreFile {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::InUse => "the store in use",
+            Self::Database => "a store, or another redb database",
+            Self::Journal => "the journal of a store",
+            Self::SearchFolder => "the search folder of a store, or in it",
+            Self::TerminalsFolder => "the terminals folder of a store, or in it",
+            Self::RedactionKey => "the redaction key of a store",
+        })
+    }
+}
+
 /// Why a session was not exported.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -26,16 +57,13 @@ pub enum ExportError {
         /// The first missing blob's SHA-256 in hex.
         first: String,
     },
-    /// The output would replace the store, or another redb database.
-    #[error(
-        "{path} is {}; nothing was written, name another file",
-        if *.is_in_use { "the store in use" } else { "a store, or another redb database" }
-    )]
+    /// The output would replace a store, or what belongs to one.
+    #[error("{path} is {file}; nothing was written, name another file")]
     WouldReplaceStore {
         /// The file, as it was named.
         path: PathBuf,
-        /// Whether it is the store that is being read, under any name.
-        is_in_use: bool,
+        /// What it is.
+        file: StoreFile,
     },
     /// The entry at which a conversation is to begin is not on the way to the one at which it is to end.
     #[error("entry {entry} of session {session} is not on the way to {to}")]

@@ -12,7 +12,7 @@ mod store;
 
 use std::path::PathBuf;
 
-pub use self::export::ExportError;
+pub use self::export::{ExportError, StoreFile};
 pub use self::import::ImportError;
 pub use self::live::LiveError;
 pub use self::prompts::PromptError;

@@ -4,7 +4,6 @@
 //! keyed. The key is random, is kept beside the store and is never in an export: without it a placeholder says nothing
 //! about its secret but where else the same one stands.
 
-use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -14,6 +13,7 @@ use uuid::Uuid;
 
 use crate::error::{Corruption, Error, FileContext, Result};
 use crate::private::new_file;
+use crate::regular_file::open_regular;
 
 /// What every placeholder begins with. With the rest it has letters, digits and hyphens only: it is whole in any JSON
 /// string, file name or URL.
@@ -72,7 +72,7 @@ impl Key {
         let mut bytes = Vec::new();
         for _ in 0..TRIES {
             bytes.clear();
-            let file = File::open(path).at("opening", path)?;
+            let file = open_regular(path).at("opening", path)?;
             file.take(KEY_BYTES as u64 + 1).read_to_end(&mut bytes).at("reading", path)?;
             if !bytes.is_empty() {
                 break;

@@ -10,9 +10,9 @@ use std::path::Path;
 
 use crate::error::{Error, FileContext, Result, SearchError};
 use crate::private::{make_folder, new_file};
+use crate::store::exposure::SEARCH_MARK as MARK;
 
-/// The file that marks a folder as ours, its first line, and its explanation for the user.
-const MARK: &str = ".leafline-search";
+/// The first line of the file that marks a folder as ours, and its explanation for the user.
 const FIRST_LINE: &str = "leafline search index\n";
 const EXPLANATION: &str = "Leafline makes this folder from its store, and deletes it and makes it again as it needs to.\n\
      Files that it has not made are left alone.\n";

@@ -134,10 +134,10 @@ pub(super) fn make(path: &Path) -> Result<()> {
     Err(Error::Store(StoreError::InUse { path: path.to_owned() }))
 }
 
-/// Creates a store at `path`, where none may be, and calls `fill` with its temporary path before it gets its name.
+/// Creates a store at `path`, where none may be, in a folder that exists, and calls `fill` with its temporary path before it gets its name.
 pub(super) fn make_filled(path: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
     check_place(path)?;
-    make_folders(folder_of(path)).at("making the folder", folder_of(path))?;
+    std::fs::metadata(folder_of(path)).at("looking at the folder", folder_of(path))?;
     let made = Unnamed::make_beside(path)?;
     fill(made.path())?;
     made.sync()?;

@@ -4,15 +4,21 @@ use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
 use super::{Handle, Store, StoreOptions, tables};
+use crate::destination::with_ending;
 use crate::error::Result;
 use crate::private::is_open_to_others;
 
 /// The name in `meta` of what was told: a bit for each of [`Store::places`], in their order.
 const TOLD: &str = "told_open";
 
-/// What is appended to the store's path to name the folder of its search index, and that of its terminals.
-const SEARCH_ENDING: &str = ".search";
-const TERMINALS_ENDING: &str = ".terminals";
+/// What is appended to the store's path to name the folder of its search index, that of its terminals, and the file with the key
+/// of its placeholders.
+pub(crate) const SEARCH_ENDING: &str = ".search";
+pub(crate) const TERMINALS_ENDING: &str = ".terminals";
+pub(crate) const REDACTION_KEY_ENDING: &str = ".redaction-key";
+
+/// The file that marks a folder as one of search indexes.
+pub(crate) const SEARCH_MARK: &str = ".leafline-search";
 
 /// The same for its journal; it stands beside the store itself, whatever link the store was opened by.
 pub(crate) const JOURNAL_ENDING: &str = ".journal";
@@ -32,13 +38,11 @@ impl Store {
     /// The file beside the store with the key of the placeholders: its path with `.redaction-key` after it.
     #[cfg(feature = "redact")]
     pub(crate) fn redaction_key_path(&self) -> PathBuf {
-        self.beside(".redaction-key")
+        self.beside(REDACTION_KEY_ENDING)
     }
 
     fn beside(&self, ending: &str) -> PathBuf {
-        let mut path = self.path().as_os_str().to_owned();
-        path.push(ending);
-        path.into()
+        with_ending(self.path(), ending)
     }
 
     /// The store's file, the folders beside it, and its journal.

@@ -17,7 +17,7 @@ mod engine_error;
 pub(crate) mod engine_file;
 pub(crate) mod entry_record;
 mod entry_rows;
-mod exposure;
+pub(crate) mod exposure;
 #[cfg(test)]
 pub(crate) mod failing_disk;
 pub(crate) mod file_record;

@@ -31,6 +31,7 @@ fn no_leftover(folder: &Path) {
 fn it_says_what_was_copied() {
     let scene = Scene::of_samples();
     let file = scene.folder().join("folder").join("backup.leafline");
+    std::fs::create_dir(file.parent().unwrap()).unwrap();
     let text = scene.run(["backup", path(&file)]).ok().text();
     assert!(text.starts_with(&format!("{SAMPLES} sessions copied, ")), "{text}");
     assert_eq!(said(&file), said(&scene.store()));

@@ -20,8 +20,12 @@ fn scene() -> Scene {
 
 /// A process that has the store open, and appends what it is sent.
 fn appending(scene: &Scene) -> Child {
+    appending_to(scene, "s")
+}
+
+fn appending_to(scene: &Scene, session: &str) -> Child {
     let mut child = command(&scene.store())
-        .args(["append", "s"])
+        .args(["append", session])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -241,5 +245,59 @@ fn pages_move_within_the_file_beside_who_has_it_open() {
     assert!(child.wait().unwrap().success());
     assert!(size(&scene) < loose, "{} of {loose}", size(&scene));
     assert_eq!(entries(&scene), before + 2);
+    scene.run(["verify"]).ok();
+}
+
+/// What cannot be the store's journal is in its place, and the true one is elsewhere: nothing is given up until that is clear.
+#[test]
+fn a_journal_is_not_given_up_for_what_is_not_one() {
+    let scene = Scene::of_session(&crate::scene::file([header("s"), message("a1", None, "first")]));
+    let mut child = appending(&scene);
+    (0..4).for_each(|_| append(&mut child));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let stranger = Scene::of_session(&crate::scene::file([header("t"), message("a1", None, "x")]));
+    let mut child = appending_to(&stranger, "t");
+    (0..4).for_each(|_| append(&mut child));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let journal = scene.folder().join("store.leafline.journal");
+    let kept = scene.folder().join("kept");
+    std::fs::rename(&journal, &kept).unwrap();
+    let mut put: Vec<Box<dyn Fn()>> = vec![
+        Box::new(|| std::fs::write(&journal, "").unwrap()),
+        Box::new(|| std::fs::write(&journal, "some text").unwrap()),
+        Box::new(|| std::fs::create_dir(&journal).unwrap()),
+        Box::new(|| {
+            let other = stranger.folder().join("store.leafline.journal");
+            std::fs::copy(other, &journal).unwrap();
+        }),
+    ];
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::symlink;
+        put.push(Box::new(|| symlink("/dev/null", &journal).unwrap()));
+        put.push(Box::new(|| symlink("nowhere", &journal).unwrap()));
+        put.push(Box::new(|| {
+            let made = std::process::Command::new("mkfifo").arg(&journal).status().unwrap();
+            assert!(made.success());
+        }));
+    }
+    for put in put {
+        put();
+        let said = scene.run(["compact", "--without-journal"]).fails(1);
+        assert!(said.contains("cannot be the journal") && said.contains("move it away"), "{said}");
+        if journal.is_dir() {
+            std::fs::remove_dir(&journal).unwrap();
+        } else {
+            std::fs::remove_file(&journal).unwrap();
+        }
+    }
+    // The advice is followed, and the true journal comes back.
+    std::fs::rename(&kept, &journal).unwrap();
+    assert_eq!(scene.run(["--json", "show", "s"]).ok().json()["entries"], 6);
+    // Lost for good, it can be given up.
+    std::fs::remove_file(&journal).unwrap();
+    scene.run(["compact", "--without-journal"]).ok();
     scene.run(["verify"]).ok();
 }

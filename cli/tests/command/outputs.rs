@@ -72,6 +72,124 @@ fn another_store_is_no_output() {
     }
 }
 
+/// A store whose last entries are in its journal only: their process was killed.
+fn scene_with_journal() -> Scene {
+    use std::io::{BufRead, BufReader, Write};
+    let scene = Scene::of_session(&file([header("s"), message("a", None, "first")]));
+    let mut child = crate::scene::command(&scene.store())
+        .args(["append", "s"])
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let entry = r#"{"type":"message","message":{"role":"user","content":"next"}}"#;
+    let mut ids = BufReader::new(child.stdout.take().unwrap()).lines();
+    for _ in 0..5 {
+        writeln!(child.stdin.as_mut().unwrap(), "{entry}").unwrap();
+        assert_eq!(ids.next().unwrap().unwrap().len(), 8);
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(scene.folder().join("store.leafline.journal").exists());
+    scene
+}
+
+/// The files in a folder and below it, with their bytes.
+fn files_below(folder: &std::path::Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files.extend(files_below(&path));
+        } else {
+            files.push((path.clone(), std::fs::read(&path).unwrap()));
+        }
+    }
+    files.sort();
+    files
+}
+
+/// Every command with an output of its own is given each place of what belongs to a store: by its name, by a hard link, in a
+/// folder of it. The store in use is this one, or another one.
+#[test]
+fn nothing_that_belongs_to_a_store_is_an_output() {
+    let scene = scene_with_journal();
+    scene.run(["search", "first"]).ok();
+    scene.run(["export", "s", "--redact"]);
+    let at = |name: &str| scene.folder().join(name);
+    std::fs::create_dir(at("store.leafline.terminals")).unwrap();
+    std::fs::write(at("store.leafline.terminals/tty"), "/work\n").unwrap();
+    std::fs::create_dir(at("links")).unwrap();
+    for (name, link) in [("journal", "links/journal"), ("redaction-key", "links/key")] {
+        std::fs::hard_link(at(&format!("store.leafline.{name}")), at(link)).unwrap();
+    }
+    let index = std::fs::read_dir(at("store.leafline.search")).unwrap();
+    let index = index.map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap();
+    let own = scene.store();
+    let other = other_store(&scene, "other.leafline");
+    let before = files_below(scene.folder());
+    let outputs = [
+        at("store.leafline.journal"),
+        at("links/journal"),
+        at("links/../store.leafline.journal"),
+        at("store.leafline.redaction-key"),
+        at("store.leafline.terminals"),
+        at("store.leafline.terminals/tty"),
+        at("store.leafline.search"),
+        at("store.leafline.search/new/file"),
+        index.join("meta.json"),
+        at("other.leafline.journal"),
+        at("other.leafline.search/file"),
+    ];
+    for (number, output) in outputs.iter().enumerate() {
+        let to = path(output);
+        let (store, session) = [(&own, "s"), (&other, "other")][number % 2];
+        for arguments in [
+            &["export", session, "-o", to][..],
+            &["export", session, "--as", "html", "-o", to],
+            &["export", "--all", "-o", to],
+            &["history", "export", to],
+            &["backup", to],
+            &["salvage", path(store), "-o", to],
+            &["man", to],
+        ] {
+            let run = crate::scene::run_on(store, arguments.iter().copied());
+            let said = [" of a store", "it is a folder", "write one file"];
+            let is_said = said.iter().any(|said| run.stderr.contains(said));
+            assert!(run.status > 0 && is_said, "{arguments:?}: {}", run.stderr);
+        }
+    }
+    // The key has no beginning of its own: by another name only its store knows it.
+    let said = scene.run(["export", "s", "-o", path(&at("links/key"))]).fails(1);
+    assert!(said.contains("the redaction key of a store"), "{said}");
+    let after = files_below(scene.folder());
+    assert_eq!(after.len(), before.len());
+    for (was, is) in before.iter().zip(&after).filter(|(was, _)| ![&own, &other].contains(&&was.0))
+    {
+        assert!(was == is, "{} and {}", was.0.display(), is.0.display());
+    }
+    assert_eq!(scene.run(["--json", "show", "s"]).ok().json()["entries"], 6);
+}
+
+#[test]
+fn a_journal_among_the_files_of_a_folder_stays() {
+    let scene = scene_with_journal();
+    let journal = scene.folder().join("store.leafline.journal");
+    let all = scene.folder().join("all");
+    scene.run(["export", "--all", "-o", path(&all)]).ok();
+    for (place, bytes) in files_below(&all) {
+        std::fs::remove_file(&place).unwrap();
+        std::fs::hard_link(&journal, &place).unwrap();
+        let before = std::fs::read(&journal).unwrap();
+        let run = scene.run(["export", "--all", "--replace", "-o", path(&all)]);
+        let said = format!("{}{}", run.text(), run.stderr);
+        assert!(run.status == 1 && said.contains("is the journal of a store"), "{said}");
+        assert!(std::fs::read(&journal).unwrap() == before, "{}", place.display());
+        std::fs::remove_file(&place).unwrap();
+        std::fs::write(&place, bytes).unwrap();
+    }
+}
+
 #[test]
 fn a_store_in_the_place_of_a_session_stays_whatever_is_asked() {
     let scene = Scene::of_samples();
@@ -226,6 +344,21 @@ mod unix {
             let out = std::fs::File::options().append(true).open(scene.store()).unwrap();
             let run = command(&scene.store()).args(arguments).stdout(out).output().unwrap();
             untouched.after(finished(run), "standard output");
+        }
+    }
+
+    #[test]
+    fn standard_output_is_no_journal_of_any_store() {
+        let scene = super::scene_with_journal();
+        let other = other_store(&scene, "other.leafline");
+        let journal = scene.folder().join("store.leafline.journal");
+        let before = std::fs::read(&journal).unwrap();
+        for (store, session) in [(scene.store(), "s"), (other, "other")] {
+            let out = std::fs::File::options().append(true).open(&journal).unwrap();
+            let run = command(&store).args(["export", session]).stdout(out).output().unwrap();
+            let said = finished(run).fails(1);
+            assert!(said.contains("is the journal of a store"), "{said}");
+            assert!(std::fs::read(&journal).unwrap() == before);
         }
     }
 

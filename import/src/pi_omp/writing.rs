@@ -19,8 +19,8 @@ impl Writing for crate::pi::Pi {
     const COPIES: bool = true;
     const FOLLOWS_PATHS: bool = true;
 
-    fn fresh_session_id(_: i64) -> String {
-        ids::by_time()
+    fn fresh_session_id(time_ms: i64) -> String {
+        ids::by_time(time_ms)
     }
 
     fn fresh_entry_id<E>(is_taken: impl FnMut(&str) -> Result<bool, E>) -> Result<String, E> {

@@ -1,6 +1,8 @@
 //! Ids of new sessions and entries, as the programs make them.
 
-use uuid::Uuid;
+use std::time::Duration;
+
+use uuid::{NoContext, Timestamp, Uuid};
 
 /// Attempts at a short id before a whole UUID is used.
 const ATTEMPTS: u32 = 100;
@@ -47,9 +49,11 @@ fn untaken<E>(
     }
 }
 
-/// A UUID of version 7: later ones sort after earlier ones.
-pub(crate) fn by_time() -> String {
-    Uuid::now_v7().to_string()
+/// A UUID of version 7 with a time in milliseconds since 1970, so that ids sort by time. A time before 1970 counts as 1970.
+pub(crate) fn by_time(time_ms: i64) -> String {
+    let time = Duration::from_millis(u64::try_from(time_ms).unwrap_or_default());
+    let time = Timestamp::from_unix(NoContext, time.as_secs(), time.subsec_nanos());
+    Uuid::new_v7(time).to_string()
 }
 
 /// 16 hex digits: 42 bits of a time in milliseconds and 22 random ones, so that ids sort by time.
@@ -104,7 +108,9 @@ mod tests {
 
     #[test]
     fn session_ids_are_the_families_and_sort_by_time() {
-        assert_eq!(Family::Pi.fresh_session_id(0).len(), 36);
+        let [first, second, before] = [1, 2, -1].map(|time| Family::Pi.fresh_session_id(time));
+        assert!(first.starts_with("00000000-0001-7") && first < second, "{first} {second}");
+        assert!(before.starts_with("00000000-0000-7") && before.len() == 36, "{before}");
         let first = Family::Omp.fresh_session_id(1_733_234_400_000);
         let second = Family::Omp.fresh_session_id(1_733_234_400_001);
         assert_eq!(first.len(), 16);

@@ -269,8 +269,8 @@ const APPENDING: NotWritten = NotWritten::Unknown { operation: "appending" };
 impl Writing for NoWriting {
     const IS_WRITTEN: bool = false;
 
-    fn fresh_session_id(_: i64) -> String {
-        ids::by_time()
+    fn fresh_session_id(time_ms: i64) -> String {
+        ids::by_time(time_ms)
     }
 
     fn fresh_entry_id<E>(is_taken: impl FnMut(&str) -> Result<bool, E>) -> Result<String, E> {

@@ -10,7 +10,7 @@ use super::folder::FolderExport;
 use super::places::Listed;
 use super::report::{ExportOutcome, ExportReport, KeptReason};
 use crate::catalog::beside::FileBeside;
-use crate::destination::{folder_of, refuse_store};
+use crate::destination::{folder_of, refuse_store_file};
 use crate::error::{FileContext, Result};
 use crate::lasting::sync_folder;
 use crate::open_folder::Kind;
@@ -125,7 +125,7 @@ fn put(
     match &before {
         None => {}
         Some(found) if found.kind == Kind::File => {
-            refuse_store(&place.path, store)?;
+            refuse_store_file(&place.path, store)?;
             if found.bytes == file.bytes && has_bytes(reader, file, &place)? {
                 return Ok(ExportOutcome::Unchanged);
             }

@@ -9,7 +9,7 @@ use super::manifest::{Digest, Entry, Form, Redaction};
 use super::places::{self, Listed};
 use super::report::{ExportOutcome, KeptReason};
 use super::standing::{Likeness, Stamp, Standing};
-use crate::destination::refuse_store;
+use crate::destination::refuse_store_file;
 use crate::error::Result;
 use crate::session::SessionReader;
 use crate::store::record::Record;
@@ -44,7 +44,7 @@ pub(super) fn export_file(export: &mut FolderExport<'_>, item: &Item<'_>) -> Res
         return Ok(ExportOutcome::Unchanged);
     }
     // The comparison would treat it like any other file.
-    refuse_store(&item.place.path, export.store.path())?;
+    refuse_store_file(&item.place.path, export.store.path())?;
     let reader = export.reader(item.session)?;
     let stamp = match standing {
         Standing::Absent | Standing::AsLeft(_) => return write(export, item, &reader, &standing),

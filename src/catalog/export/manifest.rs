@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::report::ExportOptions;
-use crate::destination::{folder_of, refuse_store};
+use crate::destination::{folder_of, refuse_store_file};
 use crate::error::{FileContext, Result};
 use crate::lasting::sync_folder;
 use crate::open_folder::{Kind, OpenFolder};
@@ -157,7 +157,7 @@ impl Manifest {
 
     /// Refuses a folder that has a store in the manifest's place.
     pub(super) fn refuse_store(folder: &Path, store: &Store) -> Result<()> {
-        refuse_store(&folder.join(NAME), store.path())
+        refuse_store_file(&folder.join(NAME), store.path())
     }
 
     /// What is noted of a session.

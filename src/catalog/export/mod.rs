@@ -23,6 +23,7 @@ pub use self::report::{
     BesideExportTotals, ExportOptions, ExportOutcome, ExportReport, ExportTotals, KeptReason,
 };
 pub use self::resume::Resumption;
+use crate::destination::refuse_store;
 use crate::error::{Error, ExportError, FileContext, Result};
 use crate::session::export::Exported;
 use crate::session::{ExportMode, SessionReader};
@@ -32,6 +33,29 @@ use crate::store::Store;
 use crate::store::fingerprint::Fingerprint;
 use crate::temporary::remove_left;
 use crate::whole_file::OutputFile;
+
+/// Fails if a file at `path` would replace a store or what belongs to one: its journal, its search folder, its terminals folder,
+/// the key of its placeholders. `store` is the store in use. The outputs of this library are checked; this is for other ones.
+///
+/// ```
+/// use leafline::export::check_output;
+///
+/// # fn main() -> leafline::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// let store = folder.path().join("sessions.leafline");
+/// drop(leafline::Store::open(&store)?);
+/// assert!(check_output(&folder.path().join("page.html"), Some(&store)).is_ok());
+/// assert!(check_output(&folder.path().join("sessions.leafline.journal"), None).is_err());
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+///
+/// [`ExportError::WouldReplaceStore`]; [`Error::File`] if what is there cannot be read.
+pub fn check_output(path: &Path, store: Option<&Path>) -> Result<()> {
+    refuse_store(path, store.unwrap_or(Path::new("")))
+}
 
 /// Bytes collected before they are written.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -139,7 +163,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`ExportError::WouldReplaceStore`] if the path leads to the store, or to another redb database; [`Error::File`]
+    /// [`ExportError::WouldReplaceStore`] if the path leads to a store, or to what belongs to one; [`Error::File`]
     /// of the file, and those of [`SessionReader::export`]. The file then still has its old contents.
     pub fn export_file(&self, session: &str, mode: &ExportMode, path: &Path) -> Result<u64> {
         self.export_file_with(session, &mode.clone().into(), path)

@@ -6,7 +6,7 @@ use super::manifest::Entry;
 use super::places::Listed;
 use super::report::{ExportOutcome, KeptReason};
 use super::standing::{Likeness, Stamp, Standing};
-use crate::destination::{folder_of, refuse_store};
+use crate::destination::{folder_of, refuse_store_file};
 use crate::error::Result;
 use crate::lasting::sync_folder;
 
@@ -89,7 +89,7 @@ fn remove(
     if !is_other || place.stamp() != Some(stamp) {
         return stays("it was changed while its session was being exported");
     }
-    if let Err(error) = refuse_store(&place.path, export.store.path()) {
+    if let Err(error) = refuse_store_file(&place.path, export.store.path()) {
         return stays(&error.to_string());
     }
     if let Err(error) = place.remove() {

@@ -83,14 +83,12 @@ impl PuttingBack {
     pub(super) fn of(store: &Store, session: &str, parts: Parts) -> Result<Self> {
         let reader = store.reader(session)?;
         let place = Place::at(&place_of(store, &reader)?)?;
+        refuse_store(&place.path, store.path())?;
         let standing = Standing::of(&place, None)?;
         let outcome = match standing {
             Standing::Absent => None,
             Standing::NoFile => Some(ExportOutcome::Kept { reason: KeptReason::NoFile }),
-            Standing::AsLeft(_) | Standing::Unknown(_) => {
-                refuse_store(&place.path, store.path())?;
-                of_file(&place, &reader, parts)?
-            }
+            Standing::AsLeft(_) | Standing::Unknown(_) => of_file(&place, &reader, parts)?,
         };
         Ok(Self { reader, place, standing, outcome })
     }

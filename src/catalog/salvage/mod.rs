@@ -15,6 +15,7 @@ use self::lines::{Lines, write_lines};
 use self::nameless::keep_nameless;
 use super::import::{FileReport, ImportObserver, ImportOptions, ImportStatus, Recovery};
 use super::path_text;
+use crate::destination::{refuse_store, with_ending};
 use crate::error::{Error, FileContext, Result, StoreError};
 use crate::history;
 use crate::lasting::make_folders;
@@ -214,10 +215,13 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotAStore`] if nothing of a store is in the file. [`Error::File`] if there is a file at `new` already, and
+    /// [`StoreError::NotAStore`] if nothing of a store is in the file.
+    /// [`ExportError::WouldReplaceStore`](crate::error::ExportError::WouldReplaceStore) if `new` is a store or what belongs to
+    /// one. [`Error::File`] if there is a file at `new` already, and
     /// if the system fails. Damage is no error.
     pub fn salvage(damaged: impl AsRef<Path>, new: impl AsRef<Path>) -> Result<Salvage> {
         let (damaged, new) = (damaged.as_ref(), new.as_ref());
+        refuse_store(new, damaged)?;
         if new.symlink_metadata().is_ok() {
             let source = std::io::ErrorKind::AlreadyExists.into();
             return Err(Error::File { action: "making", path: new.to_owned(), source });
@@ -352,13 +356,6 @@ fn take_journal(store: &Store, damaged: &Path, salvaged: &Salvaged) -> Result<Op
     let Rescued { records, last, problem } = rescued;
     store.fold_rescued(records, last)?;
     Ok(problem)
-}
-
-/// The path with something behind it.
-pub(super) fn with_ending(path: &Path, ending: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(ending);
-    name.into()
 }
 
 /// The sessions whose rows do not fit their lines.

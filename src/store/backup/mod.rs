@@ -11,8 +11,8 @@ use self::rows::{Differences, Stores, fill, merge};
 use super::journal::{self, JournalRow};
 use super::snapshot::Snapshot;
 use super::{Store, StoreOptions, creation, format, tables};
-use crate::destination::{folder_of, is_same_file};
-use crate::error::{Corruption, Error, ExportError, Result, StoreError};
+use crate::destination::{folder_of, store_file};
+use crate::error::{Corruption, Error, ExportError, Result, StoreError, StoreFile};
 use crate::store::pages::ReadTransaction;
 use crate::temporary::remove_left;
 
@@ -44,6 +44,13 @@ impl Store {
         all: bool,
         progress: Progress<'_>,
     ) -> Result<Copied> {
+        match store_file(path, self.path())? {
+            None | Some(StoreFile::Database) => {}
+            Some(file) => {
+                let path = path.to_owned();
+                return Err(Error::Export(ExportError::WouldReplaceStore { path, file }));
+            }
+        }
         // A backup that was killed may have been a new one, and this one none.
         remove_left(folder_of(path));
         if creation::standing(path)? == creation::Standing::Nothing {
@@ -54,10 +61,6 @@ impl Store {
             })?;
             let changed = snapshot.sessions()?.len()?;
             return Ok(Copied { is_new: true, changed, removed: 0, rows });
-        }
-        if is_same_file(path, self.path()) {
-            let path = path.to_owned();
-            return Err(Error::Export(ExportError::WouldReplaceStore { path, is_in_use: true }));
         }
         let options = StoreOptions { create: false, ..StoreOptions::default() };
         let copy = Self::open_with(path, &options)?;

@@ -189,7 +189,12 @@ impl Store {
     }
 
     /// Goes on without the journal, if it cannot be used and nobody uses it. What it alone had is not in the tables.
+    ///
+    /// # Errors
+    ///
+    /// Before anything is written, if the next epoch could not use what is in the journal's place either.
     pub(crate) fn give_up_journal(&self) -> Result<()> {
+        self.check_journal_place()?;
         let usable = self.committed()?.journal_row().and_then(|row| self.journaled(&row).map(drop));
         if usable.is_ok() && self.check_journal().is_ok() {
             return Ok(());
@@ -210,6 +215,24 @@ impl Store {
             });
         })?;
         given_up
+    }
+
+    /// Fails if there is something in the journal's place that an epoch could neither use nor mend.
+    fn check_journal_place(&self) -> Result<()> {
+        let (path, number) = (self.journal_path()?, self.number()?);
+        let Err(error) = JournalFile::open(&path, number) else { return Ok(()) };
+        if error.kind() == ErrorKind::NotFound && path.symlink_metadata().is_err() {
+            return Ok(());
+        }
+        let damage = |epoch| JournalFile::damage(&path, number, epoch).ok().flatten();
+        if error.kind() == ErrorKind::InvalidData && damage(0).is_some() {
+            return Ok(());
+        }
+        // Only its records show that it is the store's: a repair takes them over.
+        match damage(self.committed()?.journal_row()?.epoch) {
+            Some(damage) if error.kind() == ErrorKind::InvalidData => Err(damage.at(&path).into()),
+            _ => Err(self.foreign_journal(path, &error)),
+        }
     }
 
     /// Calls `act` if no handle uses the journal, this one neither. None begins to meanwhile.

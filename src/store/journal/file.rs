@@ -21,7 +21,7 @@ use crate::regular_file::{check_regular, open_regular};
 use crate::temporary::{Temporary, remove_left};
 
 /// The beginning of every journal.
-const MAGIC: [u8; 16] = *b"leafline journal";
+pub(crate) const MAGIC: [u8; 16] = *b"leafline journal";
 
 /// The layout of the file. Before it, the first page did not name the epoch.
 const VERSION: u64 = 3;

@@ -36,6 +36,7 @@ use self::epoch::Uses;
 #[cfg(not(any(test, all(unix, feature = "faults"))))]
 use self::file::JournalFile;
 pub(crate) use self::file::is_closed;
+pub(crate) use self::file::MAGIC as JOURNAL_MAGIC;
 #[cfg(any(test, all(unix, feature = "faults")))]
 pub(crate) use self::file::{Areas, JournalFile};
 use self::reading::{OpenFile, Overlaid};
@@ -51,6 +52,7 @@ pub(crate) use super::exposure::JOURNAL_ENDING;
 pub(crate) const DAMAGED_ENDING: &str = ".damaged-";
 
 use super::source_record::path_of_bytes;
+use crate::destination::with_ending;
 use crate::error::{Corruption, Error, FileContext, Result, StoreError};
 
 /// What an open store keeps of its journal.
@@ -104,9 +106,7 @@ impl Store {
     /// [`Error::File`] if the store's file is not found.
     pub fn journal_path(&self) -> Result<PathBuf> {
         let store = self.path().canonicalize().at("finding", self.path())?;
-        let mut path = store.into_os_string();
-        path.push(JOURNAL_ENDING);
-        Ok(path.into())
+        Ok(with_ending(&store, JOURNAL_ENDING))
     }
 
     fn foreign_journal(&self, journal: PathBuf, error: &std::io::Error) -> Error {
