@@ -3,7 +3,7 @@
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 
-use super::{Handle, Store, StoreOptions, tables};
+use super::{Store, tables};
 use crate::destination::with_ending;
 use crate::error::Result;
 use crate::private::is_open_to_others;
@@ -80,35 +80,27 @@ impl Store {
     }
 
     /// The same, if one of them was not yet returned by an earlier call: the store remembers them, so that a program can
-    /// tell its user once. One that was closed meanwhile is returned when it is open again. Of a store that cannot be
-    /// written nothing is returned, since it would be returned each time; [`Self::verify`] has a remark on it.
+    /// tell its user once. One that was closed meanwhile is returned when it is open again. Of a store that is
+    /// only read nothing is returned, since it would be returned each time; [`Self::verify`] has a remark on it.
     ///
     /// # Errors
     ///
     /// Those of the engine.
     pub fn newly_open_to_others(&self) -> Result<Vec<PathBuf>> {
-        let open = self.open_to_others();
-        if open.is_empty() && self.is_read_only() {
-            return Ok(open);
+        if self.is_read_only() {
+            return Ok(Vec::new());
         }
+        let open = self.open_to_others();
         let places = self.places();
         let now = (0..).zip(&places).filter(|(_, place)| open.contains(place));
         let now = now.fold(0_u64, |bits, (bit, _)| bits | 1 << bit);
         let told = self.told()?;
         let is_new = now & !told != 0;
-        if now == told || !is_new && self.is_read_only() {
+        if now == told {
             return Ok(Vec::new());
         }
-        let is_noted = match self.shared.handle {
-            Handle::Writable(_) | Handle::Later(_) => self.note_told(now).map(|()| true)?,
-            // A reader notes it with a handle of its own, if it may.
-            Handle::ReadOnly(_) | Handle::Overlay { .. } => {
-                let options = StoreOptions { create: false, ..StoreOptions::default() };
-                let writer = Self::open_with(self.path(), &options);
-                writer.is_ok_and(|writer| writer.note_told(now).is_ok())
-            }
-        };
-        Ok(if is_new && is_noted { open } else { Vec::new() })
+        self.note_told(now)?;
+        Ok(if is_new { open } else { Vec::new() })
     }
 
     fn told(&self) -> Result<u64> {
