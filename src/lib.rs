@@ -206,6 +206,12 @@ mod redact {
     /// Without the feature nothing is redacted.
     #[derive(Debug)]
     pub(crate) enum Redactor {}
+
+    impl Redactor {
+        pub(crate) fn aside(&self) -> Self {
+            match *self {}
+        }
+    }
 }
 mod regular_file;
 #[cfg(feature = "search")]

@@ -93,6 +93,8 @@ pub struct Redactions {
     /// The kinds, such as `github-token`, `private-key`, `password`, `pattern`, `email`.
     pub kinds: BTreeMap<&'static str, KindCount>,
     different: HashSet<(&'static str, Tag)>,
+    /// Those of texts that repeat a line's.
+    repeated: HashSet<(&'static str, Tag)>,
 }
 
 /// How many secrets of a kind there are.
@@ -204,6 +206,28 @@ impl Redactor {
         replaced.map_or(Cow::Borrowed(text), Cow::Owned)
     }
 
+    /// The same of a text that repeats a line's, such as a title: the account has a secret of it only if no line has it.
+
+    pub(crate) fn repeated_text(&self, text: &str) -> String {
+        let mut redactions = Redactions::default();
+        let bytes = text.as_bytes();
+        let replaced = replaced(bytes, &mut redactions, |take| self.secrets_of_text(bytes, take));
+        let mut account = self.account.lock().unwrap_or_else(PoisonError::into_inner);
+        account.repeated.extend(redactions.different);
+        drop(account);
+        match replaced {
+            Some(bytes) => {
+                String::from_utf8(bytes).expect("whole characters are replaced by ASCII")
+            }
+            None => text.to_owned(),
+        }
+    }
+
+    /// One that replaces the same, with an account of its own: for what is only compared.
+    pub(crate) fn aside(&self) -> Self {
+        Self { account: Arc::default(), ..self.clone() }
+    }
+
     /// Whether a text has a secret.
     pub(crate) fn finds_in(&self, text: &[u8]) -> bool {
         let mut finds = false;
@@ -218,7 +242,13 @@ impl Redactor {
 
     /// What was replaced so far.
     pub fn redactions(&self) -> Redactions {
-        self.account.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let mut redactions = self.account.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        for (kind, tag) in std::mem::take(&mut redactions.repeated) {
+            if !redactions.different.contains(&(kind, tag)) {
+                redactions.add(kind, tag);
+            }
+        }
+        redactions
     }
 
     /// Of the rules, the options and the key.

@@ -64,11 +64,21 @@ impl ShareOptions {
         entry
     }
 
+    /// The same for an entry that is shown as a whole elsewhere, where its secrets are counted.
+    fn shown_in_part(&self, entry: Entry) -> Entry {
+        #[cfg(feature = "redact")]
+        if let Some(redactor) = &self.redactor {
+            let line = redactor.aside().line(entry.line()).into_owned();
+            return entry.with_line(line);
+        }
+        entry
+    }
+
     /// A text that is not an entry's, as it is shown.
     fn shown_text(&self, text: &str) -> String {
         #[cfg(feature = "redact")]
         if let Some(redactor) = &self.redactor {
-            return redactor.text(text).into_owned();
+            return redactor.repeated_text(text);
         }
         text.to_owned()
     }

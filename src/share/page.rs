@@ -239,7 +239,7 @@ impl Page<'_> {
         self.walk.begin(place);
         for _ in 0..MOST_SETTINGS {
             let Some(found) = self.walk.next_entry()? else { break };
-            let entry = self.options.shown(self.walk.line(found.ordinal)?);
+            let entry = self.options.shown_in_part(self.walk.line(found.ordinal)?);
             let view = entry.view();
             let words = view.preview(90);
             let is_message = Showing::of(&entry, &view) == Showing::Spoken;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::scene::{PI_3, Scene, header, path};
+use crate::scene::{PI_3, Scene, file, header, message, path};
 
 fn token() -> String {
     ["ghp_", "q7Rt2Lm9sa", "4Wdp8Zbn3H", "yV0cXe6TfK", "1uJo5G"].concat()
@@ -180,4 +180,31 @@ pub(crate) fn files_below(folder: &Path) -> Vec<std::path::PathBuf> {
         }
     }
     found
+}
+
+/// The title repeats the first prompt, and a page shows the beginning of a branch twice.
+#[test]
+fn a_place_counts_once_in_every_form() {
+    let token = format!("ghp_{}", "A1b2C3d4E5".repeat(4).get(..36).unwrap());
+    let line = |id: &str, parent: Option<&str>, text: &str| message(id, parent, text);
+    let scene = Scene::of_session(&file([
+        header("s1"),
+        line("a1", None, &format!("use {token} and {token}")),
+        line("a2", Some("a1"), &format!("one way with {token}")),
+        line("a3", Some("a1"), &format!("another way with {token}")),
+    ]));
+    let counted = scene.run(["secrets", "--json"]).ok().json_lines().pop().unwrap();
+    assert_eq!(counted["kinds"]["github-token"], serde_json::json!({"places": 4, "different": 1}));
+    let out = scene.folder().join("out");
+    for form in ["current", "exact", "html"] {
+        let arguments = ["--json", "export", "s1", "--as", form, "--redact", "-o", path(&out)];
+        let told = scene.run(arguments).ok().json_lines().pop().unwrap();
+        assert_eq!(told["kinds"], counted["kinds"], "{form}");
+    }
+    // A secret that only the title has counts, too.
+    let scene = Scene::of_session(&file([header("s1"), message("a1", None, "no secret")]));
+    scene.run(["name", "--set", &format!("about {token}"), "s1"]).ok();
+    let out = scene.folder().join("out");
+    let run = scene.run(["export", "s1", "--as", "md", "--redact", "-o", path(&out)]);
+    assert!(run.stderr.contains("1 secret was replaced"), "{}", run.stderr);
 }

@@ -123,7 +123,7 @@ fn named(store: &Store, redactor: Option<&Redactor>) -> Result<(Vec<Listed>, Vec
 
 #[cfg(feature = "redact")]
 fn redacted(path: &str, redactor: Option<&Redactor>) -> String {
-    redactor.map_or_else(|| path.to_owned(), |redactor| redactor.text(path).into_owned())
+    redactor.map_or_else(|| path.to_owned(), |redactor| redactor.repeated_text(path))
 }
 
 #[cfg(not(feature = "redact"))]

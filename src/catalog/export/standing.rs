@@ -10,6 +10,7 @@ use super::manifest::Entry;
 use super::report::ExportOptions;
 use crate::error::{Error, FileContext, Result};
 use crate::open_folder::{Found, Kind};
+use crate::redact::Redactor;
 use crate::session::SessionReader;
 use crate::store::fingerprint::Fingerprint;
 
@@ -132,7 +133,8 @@ impl Likeness {
     ) -> Result<Self> {
         let path = &place.path;
         let mut comparing = Comparing::new(place.read()?);
-        let exported = reader.export_noting(&options.mode, options.redactor(), &mut comparing);
+        let redactor = options.redactor().map(Redactor::aside);
+        let exported = reader.export_noting(&options.mode, redactor.as_ref(), &mut comparing);
         if let Some(source) = comparing.failure {
             return Err(Error::File { action: "reading", path: path.to_owned(), source });
         }
