@@ -91,6 +91,24 @@ fn what_is_no_session_is_skipped() {
     assert_eq!(lines[2]["imported"], 1);
 }
 
+/// In a folder it is skipped; whoever names it believes that it is one.
+#[test]
+fn what_is_no_session_fails_if_it_is_named() {
+    let scene = Scene::new();
+    let session = scene.write("s.jsonl", &file([header("s1"), message("a", None, "x")]));
+    for (name, bytes) in [("t.txt", &b"text"[..]), ("j.jsonl", b"{\"a\":1}\n"), ("empty", b"")] {
+        let named = scene.write(name, bytes);
+        for command in ["import", "sync"] {
+            let run = scene.run([command, path(&named), path(&session)]);
+            assert!(run.text().contains("failed"), "{}", run.text());
+            run.fails(1);
+        }
+        let lines = scene.run(["import", "--json", path(&named)]).json_lines();
+        assert_eq!((&lines[0]["status"], &lines[1]["failed"]), (&"failed".into(), &1.into()));
+    }
+    scene.run(["show", "s1"]).ok();
+}
+
 #[test]
 fn a_missing_path_fails_and_costs_the_others_nothing() {
     let scene = Scene::new();

@@ -113,7 +113,7 @@ fn options_of_files_hold() {
 }
 
 #[test]
-fn what_is_no_session_or_has_no_name_is_skipped() {
+fn what_is_no_session_or_has_no_name_fails() {
     let scene = Scene::new();
     let summary = br#"{"type":"summary","summary":"Fix login","leafUuid":"c7f1"}"#;
     for (bytes, reason) in [
@@ -121,8 +121,10 @@ fn what_is_no_session_or_has_no_name_is_skipped() {
         (b"notes\n", "not"),
         (summary, "its lines do not name their session; import it as a file of its name"),
     ] {
-        let told = scene.run_with_input(["import", "-"], bytes).ok().text();
-        assert!(told.starts_with("skipped ") && told.contains(reason), "{told}");
+        let run = scene.run_with_input(["import", "-"], bytes);
+        let told = run.text();
+        run.fails(1);
+        assert!(told.starts_with("failed ") && told.contains(reason), "{told}");
         assert!(told.contains("  standard input  ("), "{told}");
     }
 }
@@ -145,8 +147,8 @@ fn an_endless_input_that_is_no_session_ends() {
         assert!(written < 1 << 30, "it reads on");
     }
     let output = child.wait_with_output().unwrap();
-    assert!(output.status.success());
-    assert!(String::from_utf8(output.stdout).unwrap().starts_with("skipped "));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8(output.stdout).unwrap().starts_with("failed "));
 }
 
 #[test]

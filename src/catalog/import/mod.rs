@@ -23,6 +23,7 @@ mod saved_state;
 mod standing;
 mod writer;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -70,13 +71,16 @@ const STREAM: &str = "-";
 struct How<'h> {
     options: &'h ImportOptions,
     mode: Mode,
+    /// The files that the caller has named, and not found in a folder.
+    named: &'h HashSet<PathBuf>,
 }
 
 impl Store {
     /// Imports files, and the `*.jsonl` files of folders and of the folders in them.
     ///
     /// Each file is stored as a whole or not at all; what a report calls imported is on disk. A file that is not a
-    /// session, or that cannot be read, is reported and does not affect the others. Memory is bounded by 256 MB and the
+    /// session, or that cannot be read, is reported and does not affect the others. One that is not a session is skipped if it
+    /// is in one of the folders, and has failed if its own path is given. Memory is bounded by 256 MB and the
     /// longest line, whatever the files' sizes.
     ///
     /// What a program keeps beside its sessions, such as long outputs of tools, comes after them: files in the folder with the name
@@ -109,7 +113,9 @@ impl Store {
         options: &ImportOptions,
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
-        self.import_by((paths, &[]), &How { options, mode: Mode::Import }, observer)
+        let named = files_in(paths);
+        let how = How { options, mode: Mode::Import, named: &named };
+        self.import_by((paths, &[]), &how, observer)
     }
 
     /// Brings the store in step with files and folders: does what [`Self::import`] does, at the cost of what is new.
@@ -143,7 +149,9 @@ impl Store {
         options: &ImportOptions,
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
-        self.import_by((paths, &[]), &How { options, mode: Mode::Sync }, observer)
+        let named = files_in(paths);
+        let how = How { options, mode: Mode::Sync, named: &named };
+        self.import_by((paths, &[]), &how, observer)
     }
 
     /// The same, and takes these files beside sessions.
@@ -154,7 +162,8 @@ impl Store {
         options: &ImportOptions,
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
-        self.import_by(paths, &How { options, mode: Mode::Sync }, observer)
+        let how = How { options, mode: Mode::Sync, named: &HashSet::new() };
+        self.import_by(paths, &how, observer)
     }
 
     /// Imports one session from a stream: what [`Self::import`] does with a file that has these bytes.
@@ -197,7 +206,9 @@ impl Store {
             None => &temporary,
         };
         let kept = input::keep(input, options.family, folder, &|| observer.is_stopped());
-        let mut outcome = Outcome::new(observer);
+        let named = HashSet::from([PathBuf::from(STREAM)]);
+        let how = How { options, mode: Mode::Import, named: &named };
+        let mut outcome = Outcome::new(observer, how.named);
         let mut report = FileReport::new(STREAM.into(), ImportStatus::Failed);
         let measured = |file: std::fs::File| Ok((file.metadata()?, file));
         let (metadata, file) = match kept {
@@ -215,7 +226,6 @@ impl Store {
             Err(error) => return Ok(outcome.failed(report, &error)),
         };
         let found = FoundFile::kept(STREAM.into(), file, &metadata);
-        let how = How { options, mode: Mode::Import };
         self.import_found((vec![found], Vec::new()), &how, options.blobs.clone(), outcome)
     }
 
@@ -226,7 +236,7 @@ impl Store {
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
         self.sweep()?;
-        let mut outcome = Outcome::new(observer);
+        let mut outcome = Outcome::new(observer, how.named);
         let snapshot = self.committed()?;
         // If this row is damaged, that is found where it matters.
         let is_known = |path: &Path| {
@@ -353,6 +363,11 @@ impl Store {
 }
 
 /// The report of a file or folder that cannot be examined.
+/// The paths that are not folders.
+fn files_in(paths: &[impl AsRef<Path>]) -> HashSet<PathBuf> {
+    paths.iter().map(AsRef::as_ref).filter(|path| !path.is_dir()).map(Path::to_owned).collect()
+}
+
 fn not_found(path: &Path, problem: &NotFound) -> FileReport {
     let status = match problem {
         NotFound::Failed(_) => ImportStatus::Failed,
@@ -365,6 +380,8 @@ fn not_found(path: &Path, problem: &NotFound) -> FileReport {
 struct Outcome<'o> {
     totals: ImportTotals,
     observer: &'o mut dyn ImportObserver,
+    /// The files that the caller has named.
+    named: &'o HashSet<PathBuf>,
     /// The indices of each path among the files; a path may be named more than once.
     places: HashMap<PathBuf, VecDeque<usize>>,
     waiting: BTreeMap<usize, FileReport>,
@@ -372,10 +389,11 @@ struct Outcome<'o> {
 }
 
 impl<'o> Outcome<'o> {
-    fn new(observer: &'o mut dyn ImportObserver) -> Self {
+    fn new(observer: &'o mut dyn ImportObserver, named: &'o HashSet<PathBuf>) -> Self {
         Self {
             totals: ImportTotals::default(),
             observer,
+            named,
             places: HashMap::new(),
             waiting: BTreeMap::new(),
             next: 0,
@@ -391,14 +409,18 @@ impl<'o> Outcome<'o> {
     }
 
     fn add(&mut self, report: &FileReport) {
-        self.totals.add(report);
+        let mut report = Cow::Borrowed(report);
+        if report.status == ImportStatus::Skipped && self.named.contains(&report.path) {
+            report.to_mut().status = ImportStatus::Failed;
+        }
+        self.totals.add(&report);
         let place = self.places.get_mut(&report.path).and_then(VecDeque::pop_front);
         let Some(place) = place else {
             // Not one of the files: a path that could not be read.
-            self.observer.file(report);
+            self.observer.file(&report);
             return;
         };
-        self.waiting.insert(place, report.clone());
+        self.waiting.insert(place, report.into_owned());
         while let Some(report) = self.waiting.remove(&self.next) {
             self.observer.file(&report);
             self.next += 1;

@@ -75,7 +75,7 @@ pub enum ImportStatus {
     Unchanged,
     /// The session's lines differed, and were replaced by the file's.
     Replaced,
-    /// The file is not a session.
+    /// The file is not a session, and was found in a folder.
     Skipped,
     /// Its session was removed from the store, and stays so; [`Refusal::Removed`] says when. With
     /// [`ImportOptions::restore`] it is imported again.
