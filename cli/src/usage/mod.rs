@@ -223,6 +223,14 @@ fn shown_name(name: &str) -> String {
     if name.is_empty() { shown::NO_NAME.to_owned() } else { name }
 }
 
+/// A model's name within a sentence.
+fn quoted_name(name: &str) -> String {
+    match shown_name(name) {
+        none if none == shown::NO_NAME => none,
+        name => format!("\"{name}\""),
+    }
+}
+
 /// Says what the report is without.
 fn remark(report: &UsageReport, date: &str, out: &mut Output) {
     if !report.unpriced.is_empty() {
@@ -230,7 +238,7 @@ fn remark(report: &UsageReport, date: &str, out: &mut Output) {
         models.sort_by_key(|(_, sums)| Reverse(sums.unpriced_tokens));
         let more = models.len().saturating_sub(MOST_NAMES) as u64;
         models.truncate(MOST_NAMES);
-        let names: Vec<String> = models.into_iter().map(|(model, _)| shown_name(model)).collect();
+        let names: Vec<String> = models.into_iter().map(|(model, _)| quoted_name(model)).collect();
         let mut names = names.join(", ");
         if more > 0 {
             names.push_str(&format!(" and {} more", count(more)));
@@ -238,7 +246,7 @@ fn remark(report: &UsageReport, date: &str, out: &mut Output) {
         let answers = counted(report.total.unpriced, "answer", "answers");
         let tokens = counted(report.total.unpriced_tokens, "token", "tokens");
         out.remark(format!(
-            "the cost is without {answers} of {tokens}: the prices of {date} do not have {names}; --prices adds them"
+            "the cost leaves out {answers} of {tokens}: there is no price for {names} in the prices of {date}; --prices FILE adds them"
         ));
     }
     if !report.unreadable.is_empty() {

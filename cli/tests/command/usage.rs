@@ -15,10 +15,10 @@ fn rows_for_a_program() {
     let run = scene.run(["usage"]);
     let rows = "2026-03-01\t1\t10\t20\t0\t30\t40\t1.250000\n2026-03-02\t2\t1000007\t2\t1\t0\t0\t5.000000\n";
     assert_eq!(run.text(), rows);
-    let remark = "the cost is without 1 answer of 9 tokens: the prices of ";
+    let remark =
+        "the cost leaves out 1 answer of 9 tokens: there is no price for \"own\" in the prices of ";
     assert!(
-        run.stderr.starts_with(remark)
-            && run.stderr.contains(" do not have own; --prices adds them"),
+        run.stderr.starts_with(remark) && run.stderr.contains("; --prices FILE adds them"),
         "{}",
         run.stderr
     );
@@ -178,9 +178,9 @@ fn names_of_any_length_are_cut_in_what_is_said() {
     assert!(run.stderr.len() < 1_000, "{}", run.stderr);
     let shown = at_width(&scene, 80, &["--by", "model"]);
     assert!(shown.text().contains("\n(no name)  "), "{}", shown.text());
-    let said = format!(" do not have (no name), {}…, m0, ", "a".repeat(59));
+    let said = format!("no price for (no name), \"{}…\", \"m0\", ", "a".repeat(59));
     assert!(shown.stderr.contains(&said), "{}", shown.stderr);
-    assert!(shown.stderr.contains(" and 4 more; --prices adds them"), "{}", shown.stderr);
+    assert!(shown.stderr.contains(" and 4 more in the prices of "), "{}", shown.stderr);
 }
 
 #[test]
