@@ -4,38 +4,95 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use leafline::Error;
-use leafline::error::{ExportError, SearchError, SessionError, StoreError};
+use leafline::error::{Corruption, ExportError, SearchError, SessionError, StoreError};
 use leafline::export::KeptReason;
 use leafline::import::{FileReport, Refusal};
 
 use super::holders::holders;
-use super::place::{shown, store_in_use};
+use super::place::{quoted, shown, store_in_use};
 use super::time;
+
+/// Bytes of a store's first page. A file with no other one has no session.
+const PAGE: u64 = 4096;
+
+/// What to do where nothing is left of a store.
+const ANEW: &str =
+    "put a backup in its place, or move it away, and `leafline import` makes a new store";
 
 /// A library error with advice on what to do about it.
 pub(super) fn advised(error: &Error) -> String {
-    match on_error(error) {
+    with(error, on_error(error))
+}
+
+/// The same where a store cannot be opened, so that no other command than a repair gets further.
+pub(super) fn advised_on_opening(error: &Error) -> String {
+    let is_damaged = match error {
+        Error::Corrupted(_) => true,
+        Error::Engine(error) => error.io_error().is_none(),
+        _ => false,
+    };
+    let repair = || Some("`leafline repair` keeps what is whole".into());
+    with(error, if is_damaged { repair() } else { on_error(error) })
+}
+
+/// The same where a repair or a salvage has found nothing.
+pub(super) fn advised_on_saving(error: &Error) -> String {
+    let is_lost = matches!(
+        error,
+        Error::Corrupted(_) | Error::Engine(_) | Error::Store(StoreError::NotAStore { .. })
+    );
+    with(error, if is_lost { Some(ANEW.into()) } else { on_error(error) })
+}
+
+fn with(error: &Error, advice: Option<Cow<'static, str>>) -> String {
+    match advice {
         Some(advice) => format!("{error}; {advice}"),
         None => error.to_string(),
     }
+}
+
+/// A command as messages have it.
+pub(super) fn command(arguments: &str) -> String {
+    format!("`leafline {arguments}`")
+}
+
+/// An id as the last argument of such a command.
+pub(super) fn argument(id: &str) -> String {
+    let marked = if id.starts_with('-') { "-- " } else { "" };
+    format!("{marked}{}", quoted(id))
+}
+
+/// A path as an argument of such a command.
+fn path_argument(path: &Path) -> String {
+    let marked = if path.as_os_str().as_encoded_bytes().starts_with(b"-") { "./" } else { "" };
+    quoted(&format!("{marked}{}", shown(path)))
 }
 
 fn on_error(error: &Error) -> Option<Cow<'static, str>> {
     let advice = match error {
         Error::Session(SessionError::NotFound { .. }) => "`leafline ls` lists them",
         Error::Session(SessionError::EntryNotFound { session, .. }) => {
-            return Some(format!("`leafline tree {session}` shows its entries").into());
+            let command = command(&format!("tree --full {}", argument(session)));
+            return Some(format!("{command} shows its entries").into());
         }
         Error::Session(SessionError::FileNotFound { session, .. }) => {
-            return Some(format!("`leafline files {session}` lists them").into());
+            return Some(
+                format!("{} lists them", command(&format!("files {}", argument(session)))).into(),
+            );
         }
         Error::Export(ExportError::BlobsMissing { .. }) => {
             "import the session again with --blobs DIR, the folder that holds them"
         }
-        Error::Export(ExportError::OriginalNotHeld { .. }) => {
-            "`leafline export --as current` gives it as it is now"
+        Error::Export(ExportError::OriginalNotHeld { session, .. }) => {
+            let command = command(&format!("export --as current {}", argument(session)));
+            return Some(format!("{command} gives it as it is now").into());
         }
-        Error::Store(StoreError::NotFound { .. }) => "`leafline import` or `leafline new` makes it",
+        Error::Store(StoreError::NotFound { is_empty: false, .. }) => {
+            "`leafline import` or `leafline new` makes it"
+        }
+        Error::Store(StoreError::NotFound { .. }) => {
+            "if it had sessions, put a backup in its place; `leafline import` or `leafline new` begins anew"
+        }
         Error::Store(StoreError::NoJournal { .. } | StoreError::JournalAhead { .. }) => {
             "`leafline compact --without-journal` gives up what it alone has"
         }
@@ -44,22 +101,27 @@ fn on_error(error: &Error) -> Option<Cow<'static, str>> {
             return (!holders.is_empty())
                 .then(|| format!("processes that have it open: {}", holders.join(", ")).into());
         }
-        // An empty file, or a folder, never was one; and where a salvage found nothing, there is nothing.
+        // A folder never was one.
         Error::Store(StoreError::NotAStore { path, .. })
             if store_in_use() == Some(path)
-                && path.metadata().is_ok_and(|file| file.is_file() && file.len() > 0) =>
+                && path.metadata().is_ok_and(|file| file.is_file() && file.len() <= PAGE) =>
         {
-            let file = shown(path);
-            return Some(
-                format!("if it was one, `leafline salvage {file} -o NEW` saves what is whole")
-                    .into(),
-            );
+            ANEW
+        }
+        Error::Store(StoreError::NotAStore { path, .. })
+            if store_in_use() == Some(path) && path.is_file() =>
+        {
+            let command = command(&format!("salvage {} -o NEW", path_argument(path)));
+            return Some(format!("if it was one, {command} saves what is whole").into());
         }
         Error::Search(SearchError::Index { .. }) => {
             "`leafline index --rebuild` makes it again from the store"
         }
         Error::Search(SearchError::FolderTaken { .. }) => {
             "move it away, and `leafline index` makes the index"
+        }
+        Error::Corrupted(Corruption { table: "redaction-key", .. }) => {
+            "move it away, and the next export that redacts makes another, with other placeholders"
         }
         Error::Corrupted(_) => {
             "`leafline verify` says what is damaged, and `leafline repair` keeps what is whole"
@@ -100,8 +162,8 @@ pub(super) fn with_advice(report: &FileReport) -> Cow<'_, FileReport> {
 pub(super) fn on_kept(reason: KeptReason, folder: &Path) -> String {
     match reason {
         KeptReason::HoldsMore => format!(
-            "{reason}; `leafline sync {}` brings that into the store, --replace writes over it",
-            shown(folder)
+            "{reason}; {} brings that into the store, --replace writes over it",
+            command(&format!("sync {}", path_argument(folder)))
         ),
         KeptReason::Changed => format!("{reason}; export again"),
         KeptReason::NoFile | KeptReason::Differs => {

@@ -8,10 +8,10 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, CommandFactory};
 use leafline::error::ExportError;
 
-use super::advice::advised;
+use super::advice::{advised, advised_on_opening, advised_on_saving, argument, command};
 use super::number::{count, counted};
 use super::output::is_ascii_locale;
-use super::place::shown;
+use super::place::{on_the_store_named, shown};
 use super::text;
 
 /// Why a command failed.
@@ -20,6 +20,12 @@ pub(super) enum Failure {
     /// An error of the library.
     #[error("{}", advised(.0))]
     Library(#[from] leafline::Error),
+    /// The store could not be opened.
+    #[error("{}", advised_on_opening(.0))]
+    NotOpened(leafline::Error),
+    /// Nothing of a damaged store could be saved.
+    #[error("{}", advised_on_saving(.0))]
+    NotSaved(leafline::Error),
     /// Standard output could not be written.
     #[error("writing to standard output: {0}")]
     Output(#[from] std::io::Error),
@@ -175,6 +181,18 @@ pub(super) enum Failure {
         /// The system's error.
         source: std::io::Error,
     },
+    /// The directory in which a session's program is run does not exist.
+    #[error(
+        "{}, the directory of session {session}, does not exist; {} gives the session another one",
+        shown(.directory),
+        command(&format!("move {} DIR", argument(.session)))
+    )]
+    NoDirectory {
+        /// The session's id.
+        session: String,
+        /// The directory.
+        directory: PathBuf,
+    },
     /// A file of `keep` could not be read or written.
     #[error("{}: {source}", shown(.path))]
     KeepFile {
@@ -298,7 +316,7 @@ pub(super) fn complain_and_advise(message: &str, command: &str) {
 /// A message of the command, as standard error gets it: on a terminal in lines that fit. Ids and paths in it may hold
 /// anything.
 pub(super) fn complaint(message: &str) -> String {
-    let mut message = format!("leafline: {}", text::printable(message));
+    let mut message = format!("leafline: {}", text::printable(&on_the_store_named(message)));
     let stderr = std::io::stderr();
     if !stderr.is_terminal() {
         return message;

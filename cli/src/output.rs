@@ -14,6 +14,7 @@ use serde_json::Serializer;
 
 use super::failure::Failure;
 use super::pager::{Pager, PagerChoice};
+use super::place::on_the_store_named;
 use super::screen::Screen;
 use super::terminal::TerminalText;
 use super::text::{self, PrintableJson};
@@ -137,7 +138,7 @@ impl Output {
 
     /// Says something on standard error once the output is seen.
     pub(super) fn remark(&mut self, remark: String) {
-        self.remarks.push(remark);
+        self.remarks.push(on_the_store_named(&remark).into_owned());
     }
 
     /// Writes to wherever it goes now.

@@ -1,5 +1,6 @@
 //! Where the store is.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -12,11 +13,25 @@ use super::output::{is_standard_output, refuse_standard_output};
 /// The page cache of a command that imports, in bytes: pages are written once, and the system caches them as well.
 const IMPORT_CACHE: usize = 32 << 20;
 
+/// What a command in a message begins with.
+const COMMAND: &str = "`leafline ";
+
 /// The environment variable that names the store's file.
 const VARIABLE: &str = "LEAFLINE_STORE";
 
 /// The store's file, for errors that do not name it.
 static IN_USE: OnceLock<PathBuf> = OnceLock::new();
+
+/// What commands in messages begin with, if the store is named by an option.
+static NAMED: OnceLock<String> = OnceLock::new();
+
+/// A message whose commands are for the store that the user has named.
+pub(super) fn on_the_store_named(message: &str) -> Cow<'_, str> {
+    match NAMED.get() {
+        Some(named) if message.contains(COMMAND) => message.replace(COMMAND, named).into(),
+        _ => message.into(),
+    }
+}
 
 /// The store that the command works on, once it is known.
 pub(super) fn store_in_use() -> Option<&'static Path> {
@@ -38,6 +53,9 @@ pub(super) struct Place {
 impl Place {
     /// The store in the named file, or in the default one.
     pub(super) fn new(named: Option<PathBuf>) -> Self {
+        if let Some(path) = &named {
+            let _ = NAMED.set(format!("{COMMAND}--store {} ", quoted(&shown(path))));
+        }
         Self { named }
     }
 
@@ -69,7 +87,7 @@ impl Place {
     }
 
     fn open(&self, options: &StoreOptions) -> Result<Store, Failure> {
-        let store = Store::open_with(self.checked_path()?, options)?;
+        let store = Store::open_with(self.checked_path()?, options).map_err(Failure::NotOpened)?;
         tell_if_open_to_others(&store);
         Ok(store)
     }

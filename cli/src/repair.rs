@@ -37,7 +37,7 @@ pub(super) fn run(
     let options =
         RepairOptions { rebuild: arguments.rebuild, from_sources: arguments.from_sources };
     let spinner = Spinner::new("checking every page and line");
-    let repair = Store::repair(path, &options)?;
+    let repair = Store::repair(path, &options).map_err(Failure::NotSaved)?;
     drop(spinner);
     let Some(repair) = repair else {
         if out.is_json() {

@@ -25,7 +25,8 @@ Examples:
 /// Go on with a session in its program
 ///
 /// Puts the session back where its program looks for it, with the agents that it has started and the files beside them, and
-/// prints the command that goes on with it in its directory, as a line for a shell. --exec runs it.
+/// prints the command that goes on with it in its directory, as a line for a shell. --exec runs it. If the directory does not
+/// exist, no command is printed or run, and the exit status is 1; --json names the directory all the same.
 ///
 /// A file that is there stays if it has all of the session. If it has a part of it and nothing else, or is of an earlier
 /// version of the format, the whole takes its place. Otherwise the command fails, and no file is written. Another file in the place
@@ -102,10 +103,13 @@ pub(super) fn run(
     let command: Vec<String> = resumption.command.iter().map(|part| quoted(part)).collect();
     let command = command.join(" ");
     match &resumption.directory {
+        Some(directory) if !directory.is_dir() => {
+            return Err(Failure::NoDirectory {
+                session: resumption.session,
+                directory: directory.clone(),
+            });
+        }
         Some(directory) => {
-            if !directory.is_dir() {
-                out.remark(format!("{} is not there", text::printable(&shown(directory))));
-            }
             out.line(format_args!("cd {} && {command}", quoted(directory.as_os_str())))?;
         }
         None => out.line(format_args!("{command}"))?,
@@ -153,11 +157,10 @@ pub(super) fn go_on(resumption: &Resumption) -> Result<Status, Failure> {
 pub(super) fn check_directory(store: &Store, session: &str) -> Result<(), Failure> {
     let facts = store.reader(session)?.facts();
     match facts.cwd.as_deref().map(Path::new) {
-        Some(directory) if !directory.is_dir() => {
-            let problem = format!("its directory {} is not there", shown(directory));
-            let source = std::io::Error::new(std::io::ErrorKind::NotFound, problem);
-            Err(Failure::NotRun { program: facts.family.name().to_owned(), source })
-        }
+        Some(directory) if !directory.is_dir() => Err(Failure::NoDirectory {
+            session: facts.id.to_string(),
+            directory: directory.to_owned(),
+        }),
         _ => Ok(()),
     }
 }

@@ -40,7 +40,8 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments, out: &mut Output) -> Result<Status, Failure> {
     note_store(&arguments.file);
     let spinner = Spinner::new("reading every page");
-    let mut salvage = Store::salvage(&arguments.file, &arguments.output)?;
+    let mut salvage =
+        Store::salvage(&arguments.file, &arguments.output).map_err(Failure::NotSaved)?;
     if arguments.from_sources {
         salvage.import_sources(&arguments.output)?;
     }

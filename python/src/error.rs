@@ -69,7 +69,7 @@ fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Exception<'py>> {
 fn of_store<'py>(py: Python<'py>, error: &StoreError) -> PyResult<Exception<'py>> {
     let new = |class| Exception::new(py, class);
     match error {
-        StoreError::NotFound { path } => new("StoreNotFound").at(path),
+        StoreError::NotFound { path, .. } => new("StoreNotFound").at(path),
         StoreError::NotAStore { path, .. } => new("NotAStore").at(path),
         StoreError::UnknownFormat { path, format, .. } => {
             new("UnknownFormat").at(path)?.with("format", *format)

@@ -65,7 +65,10 @@ impl Store {
         let file = OpenOptions::new().read(true).write(true).open(path);
         let file = match file {
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Err(Error::Store(StoreError::NotFound { path: path.clone() }));
+                return Err(Error::Store(StoreError::NotFound {
+                    path: path.clone(),
+                    is_empty: false,
+                }));
             }
             file => file.at("opening the store", path)?,
         };

@@ -9,10 +9,12 @@ use super::Error;
 #[non_exhaustive]
 pub enum StoreError {
     /// There is no store at this path, and none should be created.
-    #[error("store {path} does not exist")]
+    #[error("store {path} {}", if *.is_empty { "is empty" } else { "does not exist" })]
     NotFound {
         /// The store's file.
         path: PathBuf,
+        /// Whether there is a file without anything in it.
+        is_empty: bool,
     },
     /// The file is a redb database of something else, or of a later Leafline.
     #[error("{path} is not a store of this version of Leafline: {problem}")]

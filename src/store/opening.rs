@@ -32,7 +32,8 @@ pub(super) struct Opened {
 pub(super) fn open(path: &Path, options: &StoreOptions, waits: bool) -> Result<Opened> {
     if creation::standing(path)? == Standing::Nothing {
         if options.read_only || !options.create {
-            return Err(Error::Store(StoreError::NotFound { path: path.to_owned() }));
+            let (path, is_empty) = (path.to_owned(), path.exists());
+            return Err(Error::Store(StoreError::NotFound { path, is_empty }));
         }
         creation::make(path)?;
     }
@@ -240,6 +241,12 @@ pub(super) fn refine(error: DatabaseError, path: &Path) -> Error {
         {
             let place = format!("the header of {}", path.display());
             Error::Corrupted(Corruption { table: "engine", place, problem: error.to_string() })
+        }
+        DatabaseError::Storage(StorageError::Io(source))
+            if source.kind() == ErrorKind::UnexpectedEof =>
+        {
+            let problem = "it ends within what a store begins with".to_owned();
+            Error::Store(StoreError::NotAStore { path: path.to_owned(), problem })
         }
         DatabaseError::Storage(StorageError::Io(source))
             if source.kind() != ErrorKind::InvalidData =>

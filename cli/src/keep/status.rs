@@ -108,7 +108,7 @@ pub(super) fn run(
 /// The store, if there is one.
 fn store_there(place: &Place) -> Result<Option<Store>, Failure> {
     match place.open_to_read() {
-        Err(Failure::Library(Error::Store(StoreError::NotFound { .. }))) => Ok(None),
+        Err(Failure::NotOpened(Error::Store(StoreError::NotFound { .. }))) => Ok(None),
         store => store.map(Some),
     }
 }

@@ -31,7 +31,9 @@ impl Refusal {
     pub(super) fn told(&self, store: Option<&Store>) -> String {
         let told = match self {
             Self::Wrong(problem) => problem.clone(),
-            Self::Failed(Failure::Library(error)) => of_library(error, store),
+            Self::Failed(Failure::Library(error) | Failure::NotOpened(error)) => {
+                of_library(error, store)
+            }
             Self::Failed(failure) => failure.to_string(),
         };
         short(&told)

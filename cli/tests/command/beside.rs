@@ -85,7 +85,7 @@ fn another_file_in_the_place_stays() {
     let other = scene.write(&format!("{PROJECT}/{CLAUDE}/tool-results/toolu_1.txt"), b"another");
     let folder = scene.folder().join(format!("{PROJECT}/{CLAUDE}/tool-results/empty.txt"));
     std::fs::create_dir(&folder).unwrap();
-    let resumed = at_home(&scene, ["resume", CLAUDE]);
+    let resumed = at_home(&scene, ["resume", CLAUDE, "--json"]);
     assert_eq!(resumed.status, 0, "{}", resumed.stderr);
     assert!(
         resumed.stderr.contains("toolu_1.txt was kept: there is another file"),

@@ -207,7 +207,7 @@ fn keys_reach_other_programs() {
     assert_eq!(std::fs::read(mine).unwrap(), b"mine");
     // The session's directory is not there: nothing is done.
     tmux.types("r");
-    tmux.waits_for("work is not there");
+    tmux.waits_for("does not exist");
     assert!(!scene.folder().join("called").exists() && !scene.folder().join(".pi").exists());
     std::fs::create_dir(&work).unwrap();
     tmux.types("r");

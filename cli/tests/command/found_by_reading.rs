@@ -303,7 +303,8 @@ fn the_file_as_it_came_is_given_or_said_to_be_gone() {
     let id = scene.run(["new", "--family", "pi", "--cwd", "/work"]).ok().text();
     let told = scene.run(["export", id.trim(), "--as", "original"]).fails(1);
     assert!(told.contains("from no file"), "{told}");
-    assert!(told.contains("; `leafline export --as current` gives it as it is now"), "{told}");
+    let advice = format!("; `leafline export --as current {}` gives it as it is now", id.trim());
+    assert!(told.contains(&advice), "{told}");
 }
 
 /// Moves the session by its header.

@@ -131,19 +131,27 @@ fn a_session_is_resumed_in_its_directory() {
     let (scene, files) = home();
     std::fs::remove_dir_all(scene.folder().join(".claude")).unwrap();
     let run = at_home(&scene, ["resume", "5b0c7a52"]);
-    assert_eq!(run.text(), format!("cd /home/robin/work/tide-clock && claude --resume {CLAUDE}\n"));
     for (id, file) in [CLAUDE, AGENTS[1]].iter().zip(&files) {
         assert_eq!(std::fs::read(file).unwrap(), sample(id), "{id}");
         assert!(run.stderr.contains(&format!("{} was written", file.display())), "{}", run.stderr);
     }
-    assert!(run.stderr.contains("/home/robin/work/tide-clock is not there"), "{}", run.stderr);
-    assert_eq!(run.status, 0);
+    // There is nothing that a shell could do with a directory that is gone.
+    assert_eq!((run.status, run.text().as_str()), (1, ""));
+    let gone = "/home/robin/work/tide-clock, the directory of session";
+    assert!(run.stderr.contains(gone), "{}", run.stderr);
+    // The advice is followed.
+    let advice = format!("`leafline move {CLAUDE} DIR`");
+    assert!(run.stderr.contains(&advice), "{}", run.stderr);
+    at_home(&scene, ["move", CLAUDE, path(scene.folder())]).ok();
+    let run = at_home(&scene, ["resume", CLAUDE]);
+    let command = format!("cd {} && claude --resume {CLAUDE}\n", scene.folder().display());
+    assert_eq!((run.status, run.text()), (0, command));
     let told = at_home(&scene, ["resume", PI_3, "--json"]).ok().json();
     assert_eq!(told["command"], serde_json::json!(["pi", "--session", path(&files[2])]));
     assert_eq!(told["files"][0]["status"], "unchanged");
     // Without its directory nothing is run.
     let said = at_home(&scene, ["resume", PI_3, "--exec"]).fails(1);
-    assert!(said.contains("its directory /home/robin/work/tide-clock is not there"), "{said}");
+    assert!(said.contains(gone), "{said}");
     std::fs::remove_file(&files[2]).unwrap();
     at_home(&scene, ["resume", PI_3, "--exec"]).fails(1);
     assert!(!files[2].exists());
@@ -177,8 +185,8 @@ fn nothing_is_lost_by_a_resumption() {
     let longer = [&sample(CLAUDE)[..], b"{\"type\":\"mode\"}\n"].concat();
     std::fs::write(&files[0], &longer).unwrap();
     // The program goes on with what it has, and it has more.
-    let run = at_home(&scene, ["resume", CLAUDE]);
-    assert!(run.status == 0 && run.text().contains("claude --resume"), "{}", run.stderr);
+    let told = at_home(&scene, ["resume", CLAUDE, "--json"]).json();
+    assert_eq!(told["command"], serde_json::json!(["claude", "--resume", CLAUDE]));
     // With another file in its place not even its agents are put back.
     std::fs::remove_file(&files[1]).unwrap();
     let others = [b"another\n".to_vec(), [&sample(CLAUDE)[..100], b"\n"].concat()];
@@ -196,7 +204,7 @@ fn nothing_is_lost_by_a_resumption() {
     // Nothing is lost where the file has a part of it.
     for part in [&b""[..], &sample(CLAUDE)[..100]] {
         std::fs::write(&files[0], part).unwrap();
-        let run = at_home(&scene, ["resume", CLAUDE]);
+        let run = at_home(&scene, ["resume", CLAUDE, "--json"]);
         assert!(run.status == 0 && run.stderr.contains("was written"), "{}", run.stderr);
         assert_eq!(std::fs::read(&files[0]).unwrap(), sample(CLAUDE));
     }
@@ -212,7 +220,7 @@ fn nothing_is_lost_by_a_resumption() {
 fn a_session_that_was_changed_here_is_resumed() {
     let (scene, files) = home();
     at_home(&scene, ["label", PI_3, "cc2ef6d4", "mine"]).ok();
-    assert_eq!(at_home(&scene, ["resume", PI_3]).status, 0);
+    assert_eq!(at_home(&scene, ["resume", PI_3, "--json"]).status, 0);
     let now = at_home(&scene, ["export", PI_3]).ok().stdout;
     assert!(now.starts_with(&sample(PI_3)) && now.len() > sample(PI_3).len());
     assert_eq!(std::fs::read(&files[2]).unwrap(), now);
@@ -229,7 +237,7 @@ fn a_file_of_an_earlier_version_is_gone_on_with() {
         let name = format!(".pi/agent/sessions/--home--/2025-11-20T10-20-30-112Z_{id}.jsonl");
         let file = scene.write(&name, &sample(id));
         at_home(&scene, ["import"]).ok();
-        let run = at_home(&scene, ["resume", id]);
+        let run = at_home(&scene, ["resume", id, "--json"]);
         assert!(run.text().contains(path(&file)), "{}{}", run.text(), run.stderr);
         // It is now as the program makes it when it loads it.
         assert_eq!(std::fs::read(&file).unwrap(), at_home(&scene, ["export", id]).ok().stdout);
@@ -274,7 +282,7 @@ fn omps_images_are_put_back_beside_its_sessions() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("import").join("samples");
     let [sessions, blobs] = ["omp", "blobs"].map(|name| samples.join(name));
     at_home(&scene, ["import", path(&sessions), "--blobs", path(&blobs)]).ok();
-    assert_eq!(at_home(&scene, ["resume", OMP_3]).status, 0);
+    assert_eq!(at_home(&scene, ["resume", OMP_3, "--json"]).status, 0);
     let sent = String::from_utf8(at_home(&scene, ["export", OMP_3]).ok().stdout).unwrap();
     let hashes: Vec<&str> = sent.split("blob:sha256:").skip(1).map(|rest| &rest[..64]).collect();
     assert!(!hashes.is_empty());

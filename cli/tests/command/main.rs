@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
 
+mod advice;
 mod agents;
 #[cfg(target_os = "linux")]
 mod at_terminal;

@@ -53,12 +53,12 @@ fn a_failure_says_what_to_do_about_it() {
     let nowhere = on_samples(["show", "nowhere"]).fails(1);
     assert!(nowhere.contains("\"nowhere\"") && nowhere.contains("`leafline ls`"), "{nowhere}");
     let no_entry = on_samples(["show", PI_3, "nowhere"]).fails(1);
-    assert!(no_entry.contains(&format!("`leafline tree {PI_3}`")), "{no_entry}");
+    assert!(no_entry.contains(&format!("`leafline tree --full {PI_3}`")), "{no_entry}");
     // One that stops a stream as well.
     let scene = Scene::of_session(&file([header("s1"), message("a", None, "x")]));
     let label = r#"{"type":"label","targetId":"nowhere","label":"x"}"#;
     let stopped = scene.run_with_input(["append", "s1"], label.as_bytes()).fails(1);
-    assert!(stopped.contains("`leafline tree s1` shows its entries"), "{stopped}");
+    assert!(stopped.contains("`leafline tree --full s1` shows its entries"), "{stopped}");
 }
 
 #[test]
