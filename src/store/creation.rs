@@ -13,7 +13,7 @@ use super::journal::JOURNAL_ENDING;
 use super::names::is_named;
 use super::opening::{builder, open_file, refine};
 use super::{StoreOptions, format, journal, recorder, tables};
-use crate::destination::{end_of_links, folder_of};
+use crate::destination::{end_of_links, folder_of, with_ending};
 use crate::error::{Error, FileContext, Result, StoreError};
 use crate::lasting::{make_folders, sync_folder};
 use crate::regular_file::open_regular;
@@ -151,10 +151,10 @@ pub(super) fn make_filled(path: &Path, fill: impl FnOnce(&Path) -> Result<()>) -
 /// store that is gone.
 fn check_place(path: &Path) -> Result<()> {
     let store = path.with_extension("");
-    if with_ending(&store) == path && is_store(&store) {
+    if with_ending(&store, JOURNAL_ENDING) == path && is_store(&store) {
         return Err(StoreError::PlaceOfJournal { path: path.to_owned(), store }.into());
     }
-    let journal = with_ending(path);
+    let journal = with_ending(path, JOURNAL_ENDING);
     let problem = match journal::is_closed(&journal) {
         Ok(true) => return Ok(()),
         Ok(false) => "the store that it belongs to is not there".to_owned(),
@@ -162,13 +162,6 @@ fn check_place(path: &Path) -> Result<()> {
         Err(error) => error.to_string(),
     };
     Err(StoreError::ForeignJournal { path: path.to_owned(), journal, problem }.into())
-}
-
-/// Where the journal of a store is.
-fn with_ending(store: &Path) -> PathBuf {
-    let mut journal = store.as_os_str().to_owned();
-    journal.push(JOURNAL_ENDING);
-    journal.into()
 }
 
 /// Whether a file begins as a store does.

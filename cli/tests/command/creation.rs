@@ -82,7 +82,8 @@ fn a_maker_that_is_killed_blocks_nothing() {
         child.wait().unwrap();
         // A store, or nothing at all.
         let run = scene.run(["ls"]);
-        let is_nothing = ["does not exist", "is empty"].iter().any(|said| run.stderr.contains(said));
+        let is_nothing =
+            ["does not exist", "is empty"].iter().any(|said| run.stderr.contains(said));
         assert!(run.status == 0 || is_nothing, "{}", run.stderr);
         scene.run(["import", "--no-index", path(&file)]).ok();
         scene.run(["show", "s"]).ok();

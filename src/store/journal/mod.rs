@@ -35,8 +35,8 @@ pub(crate) use self::epoch::MadeJournal;
 use self::epoch::Uses;
 #[cfg(not(any(test, all(unix, feature = "faults"))))]
 use self::file::JournalFile;
-pub(crate) use self::file::is_closed;
 pub(crate) use self::file::MAGIC as JOURNAL_MAGIC;
+pub(crate) use self::file::is_closed;
 #[cfg(any(test, all(unix, feature = "faults")))]
 pub(crate) use self::file::{Areas, JournalFile};
 use self::reading::{OpenFile, Overlaid};
