@@ -216,7 +216,7 @@ fn a_line_that_is_being_written_waits() {
 #[test]
 fn the_unfinished_last_line_of_a_file_from_the_future_is_taken() {
     let place = Place::new();
-    let path = place.write("session.jsonl", &session(Family::Pi, 20_000));
+    let path = place.write("session.jsonl", session(Family::Pi, 20_000));
     append(&path, b"{\"type\":\"custom\"");
     let ahead = SystemTime::now() + Duration::from_secs(1_000_000);
     File::options().write(true).open(&path).unwrap().set_modified(ahead).unwrap();

@@ -207,7 +207,6 @@ impl Redactor {
     }
 
     /// The same of a text that repeats a line's, such as a title: the account has a secret of it only if no line has it.
-
     pub(crate) fn repeated_text(&self, text: &str) -> String {
         let mut redactions = Redactions::default();
         let bytes = text.as_bytes();

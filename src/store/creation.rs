@@ -2,7 +2,7 @@
 
 use std::fs::{File, Metadata, TryLockError};
 use std::io::{ErrorKind, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use redb::Database;

@@ -499,7 +499,7 @@ impl<'s> Indexer<'s> {
                 rows.add_pointer(ordinal, pointer.clone());
                 self.pointers.push((ordinal, pointer));
             }
-            Effect::Moved(cwd) => self.record.cwd = Some(cwd.into()),
+            Effect::Moved(cwd) => self.record.cwd = Some(cwd),
             Effect::Prompt(prompt) => {
                 self.record.first_prompt.get_or_insert(prompt);
             }
