@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
+use super::folder::Folder;
 use crate::error::{Error, FileContext, Result, SessionError};
 use crate::open_folder::{Kind, OpenFolder, parts};
 use crate::regular_file::may_be_at;
@@ -176,7 +177,8 @@ impl Breadcrumbs {
     ///
     /// Those of [`Store::continue_recent`], [`Self::read`] and [`Self::write`].
     pub fn continue_recent(&self, store: &Store, new: &NewSession) -> Result<Session> {
-        let breadcrumb = self.read()?.filter(|breadcrumb| breadcrumb.cwd == new.cwd);
+        let folder = Folder::new(&new.cwd);
+        let breadcrumb = self.read()?.filter(|breadcrumb| folder.is(&breadcrumb.cwd));
         let last = match breadcrumb {
             Some(breadcrumb) => find(store, &breadcrumb.session_file, new)?,
             None => None,

@@ -2,7 +2,7 @@
 
 use leafline_import::Family;
 
-use super::relocate::rest;
+use super::folder::Folder;
 use crate::store::session_record::SessionRecord;
 
 /// Which sessions a list has, and in which order. The default is all of them, the one with the latest message first.
@@ -24,7 +24,7 @@ use crate::store::session_record::SessionRecord;
 pub struct SessionFilter {
     /// Of this family alone.
     pub family: Option<Family>,
-    /// Only of this working directory.
+    /// Only of this working directory, under any of its names: see [`Folder`].
     pub cwd: Option<String>,
     /// Of this working directory, or one below it.
     pub below: Option<String>,
@@ -69,11 +69,15 @@ pub(super) struct Sieve<'f> {
     pub(super) filter: &'f SessionFilter,
     /// The filter's text in lower case.
     text: Option<String>,
+    cwd: Option<Folder>,
+    below: Option<Folder>,
 }
 
 impl<'f> Sieve<'f> {
     pub(super) fn new(filter: &'f SessionFilter) -> Self {
-        Self { filter, text: filter.text.as_ref().map(|text| text.to_lowercase()) }
+        let folder = |path: &Option<String>| path.as_deref().map(Folder::new);
+        let text = filter.text.as_ref().map(|text| text.to_lowercase());
+        Self { filter, text, cwd: folder(&filter.cwd), below: folder(&filter.below) }
     }
 
     /// Whether sessions of this family and directory are accepted.
@@ -86,10 +90,15 @@ impl<'f> Sieve<'f> {
         Bytes: AsRef<[u8]>,
     {
         let directory = record.directory();
-        let is_below = |above: &String| directory.is_some_and(|below| rest(below, above).is_some());
         self.filter.family.is_none_or(|family| record.family == family.code())
-            && self.filter.cwd.as_deref().is_none_or(|cwd| directory == Some(cwd))
-            && self.filter.below.as_ref().is_none_or(is_below)
+            && self
+                .cwd
+                .as_ref()
+                .is_none_or(|cwd| directory.is_some_and(|directory| cwd.is(directory)))
+            && self
+                .below
+                .as_ref()
+                .is_none_or(|below| directory.is_some_and(|directory| below.holds(directory)))
     }
 
     /// Whether a session is accepted; the caller filters agents.

@@ -8,6 +8,7 @@ pub(crate) mod export;
 pub(crate) mod file_time;
 pub(crate) mod files;
 pub(crate) mod filter;
+pub(crate) mod folder;
 mod gone;
 pub(crate) mod import;
 pub(crate) mod list;

@@ -1,5 +1,6 @@
 //! Sessions whose working directory has moved.
 
+use super::folder::{self, Folder};
 use crate::error::{Error, Result, SessionError};
 use crate::session::find;
 use crate::store::Store;
@@ -38,19 +39,15 @@ impl Store {
     ///
     /// Those of the store.
     pub fn relocate(&self, old: &str, new: &str) -> Result<u64> {
+        let old = Folder::new(old);
         self.write(|snapshot| {
             let mut batch = Batch::default();
             let mut count = 0;
             for row in snapshot.sessions()?.iter()? {
                 let row = row?;
                 let (key, record) = (row.key(), row.record()?);
-                let moved = record
-                    .directory()
-                    .and_then(|directory| rest(directory, old))
-                    .map(|rest| format!("{}{rest}", trim_end(new)));
-                if let Some(moved) = moved {
-                    let cwd = if moved.is_empty() { new } else { &moved };
-                    move_record(&mut batch, key, record, cwd);
+                if let Some(rest) = record.directory().and_then(|directory| old.rest(directory)) {
+                    move_record(&mut batch, key, record, &folder::join(new, &rest));
                     count += 1;
                 }
             }
@@ -64,29 +61,4 @@ fn move_record(batch: &mut Batch, session: SessionKey, mut record: SessionRecord
     record.moved = Some(Moved { from: record.cwd.clone(), to: cwd.to_owned() })
         .filter(|moved| moved.from.as_deref() != Some(cwd));
     edit.note_facts(batch, record);
-}
-
-/// The rest of a path after a directory that it is in or equal to: nothing, or a separator and a name.
-pub(super) fn rest<'d>(directory: &'d str, above: &str) -> Option<&'d str> {
-    let rest = directory.strip_prefix(trim_end(above))?;
-    (rest.is_empty() || rest.starts_with(['/', '\\'])).then_some(rest)
-}
-
-/// A path without trailing separators.
-fn trim_end(path: &str) -> &str {
-    path.trim_end_matches(['/', '\\'])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn directories_below_others() {
-        assert_eq!(rest("/work/app", "/work/app"), Some(""));
-        assert_eq!(rest("/work/app/src", "/work/app/"), Some("/src"));
-        assert_eq!(rest("/work/apple", "/work/app"), None);
-        assert_eq!(rest("/work", "/"), Some("/work"));
-        assert_eq!(rest(r"C:\work\app", r"C:\work"), Some(r"\app"));
-    }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
+use leafline::list::Folder;
 use leafline::prompts::HistoryEntry;
 use leafline::search::{SearchHit, SearchIndex, SearchOrder, SearchQuery};
 use leafline::view::Role;
@@ -212,9 +213,8 @@ fn add_history(
         None => history.recent(usize::MAX)?,
     };
     let below = filters::sessions(None, asked.cwd.as_deref())?.below;
-    let is_below = |cwd: &str| {
-        below.as_deref().is_none_or(|below| std::path::Path::new(cwd).starts_with(below))
-    };
+    let below = below.as_deref().map(Folder::new);
+    let is_below = |cwd: &str| below.as_ref().is_none_or(|below| below.holds(cwd));
     let is_asked = |prompt: &HistoryEntry| {
         times.have(prompt.created_at) && is_below(prompt.cwd.as_deref().unwrap_or_default())
     };

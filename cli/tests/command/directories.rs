@@ -114,3 +114,47 @@ fn a_directory_of_windows_is_kept_as_it_is() {
     assert_eq!(scene.run(["ls", "--cwd", r"C:\work"]).ok().text().lines().count(), 1);
     assert!(!Path::new(r"C:\work").exists());
 }
+
+#[test]
+#[cfg(unix)]
+fn a_folder_is_one_under_all_its_names() {
+    let (scene, folder) = scene();
+    std::os::unix::fs::symlink("work", scene.folder().join("link")).unwrap();
+    let list = |cwd: &str| scene.run(["ls", "--cwd", cwd]).ok().text().lines().count();
+    for named in ["link", "link/app", "work/app"] {
+        assert_eq!(list(&format!("{folder}/{named}")), 1, "{named}");
+    }
+    for (stored, asked) in [
+        (format!("{folder}/link/app"), format!("{folder}/work")),
+        ("/w/cafe\u{301}".to_owned(), "/w/caf\u{e9}".to_owned()),
+        (r"C:\x".to_owned(), "c:/x/".to_owned()),
+        ("c:/x/y".to_owned(), r"C:\x".to_owned()),
+    ] {
+        scene.run(["move", "s1", &stored]).ok();
+        assert_eq!((list(&asked), list("/w/other")), (1, 0), "{stored} {asked}");
+    }
+    scene.run(["relocate", r"C:/X/", "/new"]).fails(1);
+    scene.run(["relocate", r"C:\x", "/new"]).ok();
+    assert_eq!(cwd(&scene), "/new/y");
+}
+
+#[test]
+#[cfg(unix)]
+fn usage_has_one_row_for_a_folder_under_all_its_names() {
+    let (scene, folder) = scene();
+    std::os::unix::fs::symlink("work", scene.folder().join("link")).unwrap();
+    let answer = r#"{"type":"message","id":"m1","parentId":null,"timestamp":"2026-02-16T10:21:00.000Z","message":{"role":"assistant","provider":"anthropic","model":"claude-sonnet-4-5","content":[],"usage":{"input":7,"output":2,"cacheRead":0,"cacheWrite":0}}}"#;
+    for (id, cwd) in [("real", "work/app"), ("linked", "link/app"), ("other", "work")] {
+        let header = header(id).replace("/work", &format!("{folder}/{cwd}"));
+        let answer = answer.replace("m1", id);
+        let file = scene.write(&format!("{id}.jsonl"), format!("{header}\n{answer}\n").as_bytes());
+        scene.run(["import", file.to_str().unwrap()]).ok();
+    }
+    let csv = scene.run(["usage", "--by", "project", "--csv"]).ok().text();
+    let mut rows: Vec<&str> = csv.lines().skip(1).collect();
+    rows.sort_unstable();
+    let beginning = |cwd: &str, answers: u32| format!("{folder}/{cwd},{answers},");
+    assert_eq!(rows.len(), 2, "{csv}");
+    assert!(rows[0].starts_with(&beginning("work", 1)), "{csv}");
+    assert!(rows[1].starts_with(&beginning("work/app", 2)), "{csv}");
+}

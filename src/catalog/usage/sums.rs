@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use leafline_import::Family;
 use serde::Serialize;
 
+use super::super::folder::Folders;
 use super::answers::Found;
 use super::prices::ModelPrice;
 use super::{Described, UsageBy, UsageOptions, calendar};
@@ -132,7 +133,7 @@ pub(super) struct Sums<'o> {
     day: Option<(i64, i64)>,
 }
 
-/// The row of answers whose time is not known, ahead of all others.
+/// The row of answers whose time, model or directory is not known, ahead of all others.
 const NO_TIME: i64 = i64::MIN;
 
 impl<'o> Sums<'o> {
@@ -148,7 +149,16 @@ impl<'o> Sums<'o> {
         };
         let rows = match options.by {
             UsageBy::Project => {
-                sessions.iter().map(|session| named(session.project.as_deref())).collect()
+                let (mut folders, mut paths) = (Folders::default(), Vec::new());
+                let mut row = |project: &'o str| {
+                    let folder = folders.number(project, paths.len());
+                    if folder == paths.len() {
+                        paths.push(project);
+                    }
+                    named(paths.get(folder).copied())
+                };
+                let projects = sessions.iter().map(|session| session.project.as_deref());
+                projects.map(|project| project.map_or(NO_TIME, &mut row)).collect()
             }
             UsageBy::Family => {
                 sessions.iter().map(|session| named(Some(session.family.name()))).collect()
