@@ -24,8 +24,10 @@ const MOST: i64 = 1000;
 
 /// Store, list and search prompts
 ///
-/// The history holds the prompts of all sessions, like omp's prompt history. White space around a prompt is trimmed; an
-/// empty prompt, or one equal to the newest, is not stored.
+/// The history holds the prompts added with `history add` or by agents through the library, those imported from omp's
+/// history.db, and those that were typed in Claude Code, from its history.jsonl. It does not hold those in imported
+/// sessions: `search --role user` finds these. White space around a prompt is trimmed; an empty prompt, or one equal to
+/// the newest, is not stored.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
