@@ -83,7 +83,7 @@ fn show_tells_entries_from_sessions() {
     assert_eq!((&json[0]["id"], &json[1]["id"]), (&"s2".into(), &"b1".into()));
     let run = scene.run(["show", "s1", "s2", "--entry", "b1"]);
     assert_eq!(run.text(), "");
-    assert!(run.fails(1).contains("`leafline tree s1`"));
+    assert!(run.fails(1).contains(" tree --full s1` shows its entries"));
 }
 
 #[test]

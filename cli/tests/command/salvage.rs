@@ -65,7 +65,7 @@ fn what_is_missing_is_named_and_taken_from_its_file() {
 
     // Only once.
     let said = run_on(&new, ["salvage", path(&scene.store()), "-o", path(&new)]).fails(1);
-    assert!(said.contains("exists"), "{said}");
+    assert!(said.contains("is a store"), "{said}");
 
     let again = scene.folder().join("again");
     let run =
@@ -146,7 +146,10 @@ fn the_next_one_completes_a_killed_repair() {
     let stranger = Scene::of_session(&crate::scene::file([header("s")]));
     let many = format!("{entry}\n").repeat(3);
     stranger.run_with_input(["append", "s", "--sync", "each"], many.as_bytes()).ok();
-    std::fs::copy(stranger.folder().join("store.leafline.journal"), &kept).unwrap();
+    let mut open = std::fs::read(stranger.folder().join("store.leafline.journal")).unwrap();
+    // An epoch that is not closed.
+    open[32] = 1;
+    std::fs::write(&kept, open).unwrap();
     std::fs::copy(&kept, &journal).unwrap();
     let told = scene.run(["name", "--set", "Mine", "s"]).fails(1);
     assert!(told.contains("move it away"), "{told}");
