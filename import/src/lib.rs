@@ -75,6 +75,7 @@ pub mod leaf;
 mod line;
 pub mod lines;
 pub mod migration;
+pub mod normalised;
 pub mod omp;
 pub mod opal;
 pub mod pi;

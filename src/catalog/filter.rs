@@ -1,6 +1,7 @@
 //! Which sessions a list has.
 
 use leafline_import::Family;
+use leafline_import::normalised::without_case;
 
 use super::folder::Folder;
 use crate::store::session_record::SessionRecord;
@@ -32,7 +33,8 @@ pub struct SessionFilter {
     pub since: Option<i64>,
     /// With their last message before this time.
     pub until: Option<i64>,
-    /// With this text in the title or in the beginning of the first prompt, in upper or lower case.
+    /// With this text in the title or in the beginning of the first prompt, in upper or lower case, composed or not, in any
+    /// width.
     pub text: Option<String>,
     /// Without the conversations of agents (Claude Code) whose session is in the store.
     pub without_agents: bool,
@@ -67,7 +69,7 @@ impl SessionFilter {
 /// A filter prepared to be applied to many sessions.
 pub(super) struct Sieve<'f> {
     pub(super) filter: &'f SessionFilter,
-    /// The filter's text in lower case.
+    /// The filter's text without case.
     text: Option<String>,
     cwd: Option<Folder>,
     below: Option<Folder>,
@@ -76,7 +78,7 @@ pub(super) struct Sieve<'f> {
 impl<'f> Sieve<'f> {
     pub(super) fn new(filter: &'f SessionFilter) -> Self {
         let folder = |path: &Option<String>| path.as_deref().map(Folder::new);
-        let text = filter.text.as_ref().map(|text| text.to_lowercase());
+        let text = filter.text.as_deref().map(without_case);
         Self { filter, text, cwd: folder(&filter.cwd), below: folder(&filter.below) }
     }
 
@@ -113,7 +115,7 @@ impl<'f> Sieve<'f> {
             && until.is_none_or(|until| record.modified.is_some_and(|time| time < until))
             && self.text.as_ref().is_none_or(|text| {
                 let said = [&record.title, &record.first_prompt];
-                said.into_iter().flatten().any(|said| said.as_ref().to_lowercase().contains(text))
+                said.into_iter().flatten().any(|said| without_case(said.as_ref()).contains(text))
             })
     }
 }

@@ -1,6 +1,7 @@
 //! Reads prompts: the newest ones, and those with certain words. Blocks are read newest first, until no other block has
 //! anything newer than what was found.
 
+use leafline_import::normalised::{composed, decomposed};
 use leafline_import::text;
 
 use super::unicode61;
@@ -40,7 +41,35 @@ pub(super) fn newest(prompts: &impl ReadPrompts, limit: usize) -> Result<Vec<Num
 
 /// The newest prompts that have all parts of the query, separated by white space. A prompt has a part if the part's words
 /// follow each other in it, the last one as the beginning of a word.
+///
+/// The index has the words as they were typed, so that the query is looked up composed and decomposed too.
 pub(super) fn search(snapshot: &Snapshot, query: &str, limit: usize) -> Result<Vec<Numbered>> {
+    let mut found = search_as_typed(snapshot, query, limit, |_| true)?;
+    let normal = composed(query);
+    let wanted = phrases(&normal);
+    // To the index, `が` decomposed is `か`.
+    let has_it = |prompt: &PromptRecord| {
+        let words: Vec<String> = unicode61::tokens(&composed(&prompt.prompt)).collect();
+        wanted.iter().all(|phrase| phrase.is_in(&words))
+    };
+    for other in [decomposed(query), normal.clone()] {
+        if other != query {
+            found.extend(search_as_typed(snapshot, &other, limit, has_it)?);
+        }
+    }
+    found.sort_unstable_by_key(|&(number, _)| number);
+    found.dedup_by_key(|(number, _)| *number);
+    keep_newest(&mut found, limit);
+    Ok(found)
+}
+
+/// The newest accepted prompts that have all parts of the query in the form in which it is typed.
+fn search_as_typed(
+    snapshot: &Snapshot,
+    query: &str,
+    limit: usize,
+    accepts: impl Fn(&PromptRecord) -> bool,
+) -> Result<Vec<Numbered>> {
     let phrases = phrases(query);
     if phrases.is_empty() {
         return Ok(Vec::new());
@@ -51,7 +80,7 @@ pub(super) fn search(snapshot: &Snapshot, query: &str, limit: usize) -> Result<V
         &prompts,
         limit,
         |block| places_with(&prompts, block, &terms),
-        |prompt| has_phrases(prompt, &phrases),
+        |prompt| has_phrases(prompt, &phrases) && accepts(prompt),
     )
 }
 

@@ -1,6 +1,6 @@
 //! The words of a query.
 
-use super::words::words;
+use super::words::{Words, words};
 
 /// A word, or words that stand next to each other.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,8 +53,11 @@ fn is_exclusion(text: &str) -> bool {
 
 /// Whether the text before the stars ends in a word: `a-*` is not the beginning of a word.
 fn ends_in_word(text: &str) -> bool {
-    let last = text.trim_end_matches('*').chars().next_back();
-    last.is_some_and(|last| !words(&last.to_string()).is_empty())
+    let text = text.trim_end_matches('*');
+    let (mut stream, mut word) = (Words::new(text), String::new());
+    std::iter::from_fn(|| stream.next_into(&mut word))
+        .last()
+        .is_some_and(|last| last.end == text.len())
 }
 
 #[cfg(test)]
@@ -82,6 +85,7 @@ mod tests {
             ["cannot+open+fi*", "-no+such+file"]
         );
         assert_eq!(read(r#""cannot open fi*""#), ["cannot+open+fi*"]);
+        assert_eq!(read("cafe\u{301}* フ\u{309a}*"), ["cafe*", "プ*"]);
         assert_eq!(read("build_context src/main.rs"), ["build+context", "src+main+rs"]);
     }
 

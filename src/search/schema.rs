@@ -9,7 +9,7 @@ use super::words::WordTokenizer;
 
 /// Version of everything that decides the contents of an index: the fields, the words, the parts of an entry that are
 /// searched. An index of another version is in another folder.
-pub(super) const INDEX_VERSION: u32 = 2;
+pub(super) const INDEX_VERSION: u32 = 3;
 
 /// The name of the tokenizer in the index.
 const WORDS: &str = "leafline_words";

@@ -120,8 +120,12 @@ fn cut(passage: &str, start: usize, clauses: &[Clause]) -> Snippet {
     if is_cut {
         text.push('…');
     }
-    let mut matches = Vec::new();
-    each_match(&text, clauses, |_, place| matches.push(place));
+    let mut matches: Vec<Range<usize>> = Vec::new();
+    each_match(&text, clauses, |_, place| match matches.last_mut() {
+        // Words that one character stands for.
+        Some(last) if place.start < last.end => last.end = place.end,
+        _ => matches.push(place),
+    });
     Snippet { text, matches }
 }
 
@@ -149,6 +153,10 @@ mod tests {
         assert_eq!(shown(&["one", "the migrations"], "migrat*"), "the [migrations]");
         assert_eq!(shown(&["nothing of it"], "else"), "nothing of it");
         assert_eq!(shown(&[], "else"), "");
+        assert_eq!(
+            shown(&["ﾌﾟﾛ ㍿ Vie\u{323}\u{302}t"], "プ 株式 việt"),
+            "[ﾌﾟ]ﾛ [㍿] [Vie\u{323}\u{302}t]"
+        );
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! The live filter of the sessions, as fzf's: words in any order, letters of a word with others between them.
 
+use std::ops::Range;
+
 use leafline::SessionFacts;
+use leafline_import::normalised::Normalised;
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
 
@@ -39,7 +42,8 @@ impl Filter {
 
     pub(super) fn set(&mut self, text: &str) {
         self.text = text.to_owned();
-        self.pattern = Pattern::parse(text, CaseMatching::Smart, Normalization::Smart);
+        let normal: String = Normalised::new(text).map(|(character, _)| character).collect();
+        self.pattern = Pattern::parse(&normal, CaseMatching::Smart, Normalization::Smart);
     }
 
     /// How well a session matches by its title, first prompt, folder, program and id; `None` if it does not.
@@ -51,22 +55,24 @@ impl Filter {
         let said = [facts.title.as_deref(), facts.first_prompt.as_deref(), facts.cwd.as_deref()];
         let named = [Some(facts.family.name()), Some(&*facts.id)];
         for text in said.into_iter().chain(named).flatten() {
-            self.haystack.push_str(text);
+            self.haystack.extend(Normalised::new(text).map(|(character, _)| character));
             self.haystack.push(' ');
         }
         let haystack = Utf32Str::new(&self.haystack, &mut self.characters);
         self.pattern.score(haystack, &mut self.matcher)
     }
 
-    /// The characters of a text that match a word, each as its place.
+    /// The bytes of a text that match a word, each as its place.
     pub(super) fn places(&mut self, text: &str) -> Vec<usize> {
-        let haystack = Utf32Str::new(text, &mut self.characters);
+        let (normal, ranges): (String, Vec<Range<usize>>) = Normalised::new(text).unzip();
+        let haystack = Utf32Str::new(&normal, &mut self.characters);
         let mut places = Vec::new();
         for atom in self.pattern.atoms.iter().filter(|atom| !atom.negative) {
             // A word that another text of the session has adds none.
             let _ = atom.indices(haystack, &mut self.matcher, &mut places);
         }
-        let mut places: Vec<usize> = places.into_iter().map(|place| place as usize).collect();
+        let ranges = places.into_iter().filter_map(|place| ranges.get(place as usize).cloned());
+        let mut places: Vec<usize> = ranges.flatten().collect();
         places.sort_unstable();
         places.dedup();
         places
@@ -107,8 +113,10 @@ mod tests {
         filter.set(&format!("{}$", &facts.id[4..]));
         assert!(filter.score(&facts).is_some());
         filter.set("ti !x ck");
-        assert_eq!(filter.places("Tide clöck"), [0, 1, 5, 9]);
+        assert_eq!(filter.places("Tide clöck"), [0, 1, 5, 10]);
         filter.set("日");
-        assert_eq!(filter.places("e\u{301} 日本"), [3]);
+        assert_eq!(filter.places("e\u{301} 日本"), [4, 5, 6]);
+        filter.set("프 việt");
+        assert_eq!(filter.places("Vie\u{323}\u{302}t"), [0, 1, 2, 3, 4, 5, 6, 7]);
     }
 }

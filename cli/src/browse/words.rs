@@ -1,5 +1,8 @@
 //! Words that are looked for in rows, and marked where they are found.
 
+use std::ops::Range;
+
+use leafline_import::normalised::Normalised;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -26,19 +29,22 @@ impl Words {
     /// A text to be found as it stands; upper and lower case differ only if it has upper case, as in `less -i`.
     pub(super) fn text(text: &str) -> Self {
         let is_exact = text.chars().any(char::is_uppercase);
-        let text: Vec<char> = text.chars().collect();
-        Self { words: if text.is_empty() { Vec::new() } else { vec![text] }, is_exact }
+        let words = if text.is_empty() { Vec::new() } else { vec![text] };
+        Self::new(words.into_iter(), is_exact)
     }
 
     /// The words that a search in all sessions is for.
     pub(super) fn of_search(query: &str) -> Self {
+        let query: String = Normalised::new(query).map(|(character, _)| character).collect();
         let wanted = query.split_whitespace().filter(|word| !word.starts_with('-'));
         let words = wanted.flat_map(|word| word.split(|c: char| !c.is_alphanumeric()));
         let words = words.filter(|word| !word.is_empty());
-        Self {
-            words: words.map(|word| word.chars().map(lower).collect()).collect(),
-            is_exact: false,
-        }
+        Self::new(words, false)
+    }
+
+    fn new<'w>(words: impl Iterator<Item = &'w str>, is_exact: bool) -> Self {
+        let folded = |word| folded(word, is_exact).map(|(character, _)| character).collect();
+        Self { words: words.map(folded).collect(), is_exact }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -47,23 +53,21 @@ impl Words {
 
     /// Whether one of them is there.
     pub(super) fn are_in(&self, text: &str) -> bool {
-        !self.places(&text.chars().collect::<Vec<char>>()).is_empty()
+        !self.places(text).is_empty()
     }
 
-    /// The characters that belong to a word, each as its place.
-    fn places(&self, text: &[char]) -> Vec<usize> {
-        let folded: Vec<char>;
-        let text = if self.is_exact {
-            text
-        } else {
-            folded = text.iter().copied().map(lower).collect();
-            &folded
-        };
+    /// The bytes that belong to a word, each as its place.
+    fn places(&self, text: &str) -> Vec<usize> {
+        if self.is_empty() {
+            return Vec::new();
+        }
+        let (characters, ranges): (Vec<char>, Vec<Range<usize>>) =
+            folded(text, self.is_exact).unzip();
         let mut places = Vec::new();
         for word in &self.words {
-            let found = text.windows(word.len()).enumerate();
-            let found = found.filter(|(_, there)| *there == word.as_slice());
-            places.extend(found.flat_map(|(place, there)| place..place + there.len()));
+            let windows = characters.windows(word.len()).zip(ranges.windows(word.len()));
+            let found = windows.filter(|(there, _)| *there == word.as_slice());
+            places.extend(found.flat_map(|(_, ranges)| ranges.iter().cloned().flatten()));
         }
         places.sort_unstable();
         places.dedup();
@@ -72,12 +76,12 @@ impl Words {
 
     /// The line with the words marked.
     pub(super) fn marked(&self, line: &Line<'static>, mark: Style) -> Line<'static> {
-        let text: Vec<char> = line.spans.iter().flat_map(|span| span.content.chars()).collect();
+        let text: String = line.spans.iter().map(|span| &*span.content).collect();
         marked_at(line, &self.places(&text), mark)
     }
 }
 
-/// The line with the characters at these places marked, which are ascending.
+/// The line with the characters at these bytes marked, which are ascending.
 pub(super) fn marked_at(line: &Line<'static>, places: &[usize], mark: Style) -> Line<'static> {
     if places.is_empty() {
         return line.clone();
@@ -100,20 +104,20 @@ pub(super) fn marked_at(line: &Line<'static>, places: &[usize], mark: Style) -> 
             }
             was_marked = is_marked;
             piece.push(character);
-            at += 1;
+            at += character.len_utf8();
         }
         end(&mut piece, was_marked);
     }
     Line { spans, ..line.clone() }
 }
 
-/// The lower case of a character, if that is one character too.
-fn lower(character: char) -> char {
-    let mut lower = character.to_lowercase();
-    match (lower.next(), lower.next()) {
-        (Some(one), None) => one,
-        _ => character,
-    }
+/// The characters as they are compared, and the bytes that they are made from.
+fn folded(text: &str, is_exact: bool) -> impl Iterator<Item = (char, Range<usize>)> {
+    Normalised::new(text).flat_map(move |(character, at)| {
+        let lower = (!is_exact).then(|| character.to_lowercase());
+        let same = is_exact.then_some(character);
+        same.into_iter().chain(lower.into_iter().flatten()).map(move |one| (one, at.clone()))
+    })
 }
 
 #[cfg(test)]
@@ -141,5 +145,22 @@ mod tests {
         let words = Words::of_search("\"a tim*\" -er");
         assert_eq!(marked(&words, line()), ["<a>", " ", "<Tim>", "er, İ", "<tim>", "er"]);
         assert!(words.are_in("x TIM") && !words.are_in("er"));
+    }
+    #[test]
+    fn words_are_marked_however_they_are_typed() {
+        let line =
+            || Line::from(vec![Span::raw("aフ"), Span::raw("\u{309a}ロ Vie\u{323}\u{302}t １２")]);
+        assert_eq!(
+            marked(&Words::text("プロ"), line()),
+            ["a", "<フ>", "<\u{309a}ロ>", " Vie\u{323}\u{302}t １２"]
+        );
+        let words = Words::of_search("フ\u{309a} việt １2");
+        assert_eq!(
+            marked(&words, line()),
+            ["a", "<フ>", "<\u{309a}>", "ロ ", "<Vie\u{323}\u{302}t>", " ", "<１２>"]
+        );
+        assert!(
+            !Words::text("フ").are_in("プ") && Words::text("한").are_in("\u{1112}\u{1161}\u{11ab}")
+        );
     }
 }

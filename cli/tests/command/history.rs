@@ -41,6 +41,23 @@ fn prompts_are_kept_recalled_and_found() {
 }
 
 #[test]
+fn prompts_are_found_composed_and_decomposed() {
+    let composed = "が データ 데이터 Việt";
+    let decomposed = "か\u{3099} テ\u{3099}ータ \u{1103}\u{1166}\u{110b}\u{1175}\u{1110}\u{1165} Vie\u{323}\u{302}t";
+    for (kept, typed) in [(composed, decomposed), (decomposed, composed)] {
+        let scene = Scene::new();
+        scene.run(["history", "add", "か Vie\u{302}t"]).ok();
+        scene.run(["history", "add", kept]).ok();
+        for sought in typed.split(' ').skip(1).chain([typed]) {
+            let found = scene.run(["history", "search", "--json", sought]).ok().json_lines();
+            assert_eq!(prompts(&found)[0], kept, "{sought}");
+        }
+        let found = scene.run(["history", "search", "--json", "が"]).ok().json_lines();
+        assert_eq!(prompts(&found), [kept]);
+    }
+}
+
+#[test]
 fn empty_prompts_and_repeats_are_not_kept() {
     let scene = Scene::new();
     scene.run(["history", "add", "same"]).ok();

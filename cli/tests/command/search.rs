@@ -91,6 +91,31 @@ fn a_line_for_programs_has_five_columns() {
 }
 
 #[test]
+fn a_text_is_found_however_it_is_typed() {
+    let decomposed = "フ\u{309a}ロシ\u{3099}ェクト \u{1103}\u{1166}\u{110b}\u{1175}\u{1110}\u{1165} Vie\u{323}\u{302}t ABC12";
+    let composed = "プロジェクト 데이터 Việt ＡＢＣ１２";
+    let half_width = "ﾌﾟﾛｼﾞｪｸﾄ 데이터 Việt abc12";
+    let texts = [decomposed, composed, half_width];
+    for text in texts {
+        let scene =
+            Scene::of_session(format!("{}\n{}\n", header("s1"), prompt("a1", text)).as_bytes());
+        let words = texts.iter().flat_map(|text| text.split(' ')).chain(texts);
+        for sought in words {
+            let found = scene.run(["search", "--json", "--", sought]).ok().json_lines();
+            assert_eq!(found.len(), 1, "{sought} in {text}");
+            assert_eq!(found[0]["snippet"]["text"], text);
+            assert!(!found[0]["snippet"]["matches"].as_array().unwrap().is_empty());
+            let listed = scene.run(["ls", "--text", sought]).ok().text();
+            assert_eq!(listed.lines().count(), 1, "{sought} in {text}");
+        }
+        for sought in ["フロ", "Viel"] {
+            assert_eq!(scene.run(["search", sought]).ok().text(), "", "{sought}");
+            assert_eq!(scene.run(["ls", "--text", sought]).ok().text(), "", "{sought}");
+        }
+    }
+}
+
+#[test]
 fn an_import_brings_the_index_in_step() {
     let scene = Scene::new();
     let file = scene.write("large.jsonl", &generated(1, 6_000_000));
