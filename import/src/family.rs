@@ -187,6 +187,12 @@ impl Family {
         matches!(self, Self::Pi | Self::Omp)
     }
 
+    /// Whether the file of a fork repeats the running totals of its base: Codex's does.
+    #[must_use]
+    pub fn forks_repeat_totals(self) -> bool {
+        self == Self::Codex
+    }
+
     /// The names of some families' programs, joined by commas and a last word.
     #[must_use]
     pub fn programs(families: &[Self], last_word: &str) -> String {

@@ -168,7 +168,7 @@ impl Store {
         }
         let not_counted = sessions.ids_of(&identities.not_counted);
         let codex = sessions.places.iter().filter(|(_, (place, _))| {
-            sessions.described.get(*place).is_some_and(|one| one.family == Family::Codex)
+            sessions.described.get(*place).is_some_and(|one| one.family.forks_repeat_totals())
         });
         let codex = codex.map(|(key, (_, asked))| (*key, asked));
         let replays = Replays::find(&snapshot, &counted, codex)?;
