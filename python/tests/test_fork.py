@@ -230,7 +230,7 @@ def test_a_pool_whose_workers_open_the_store_loses_nothing(shared: Path, tmp_pat
     program = tmp_path / "program.py"
     program.write_text(POOL)
     run = subprocess.run(
-        [sys.executable, program, shared, method], stdout=subprocess.PIPE, text=True, timeout=120, check=True
+        [sys.executable, program, shared, method], stdout=subprocess.PIPE, text=True, timeout=600, check=True
     )
     acknowledged = run.stdout.split()
     assert len(acknowledged) == 52
@@ -239,7 +239,7 @@ def test_a_pool_whose_workers_open_the_store_loses_nothing(shared: Path, tmp_pat
 
 def test_workers_of_a_server_that_forks_them(shared: Path) -> None:
     run = subprocess.run(
-        [sys.executable, "-c", PREFORKING, shared], stdout=subprocess.PIPE, text=True, timeout=120, check=True
+        [sys.executable, "-c", PREFORKING, shared], stdout=subprocess.PIPE, text=True, timeout=600, check=True
     )
     acknowledged = run.stdout.split()
     assert len(acknowledged) == 5 + 3 * 9
@@ -253,12 +253,12 @@ def test_a_child_outlives_a_parent_that_is_killed(shared: Path, after: float) ->
         assert parent.stdout is not None and parent.stderr is not None
         stderr = parent.stderr
         acknowledged: list[bytes] = []
-        reading = threading.Thread(target=lambda: acknowledged.extend(parent.stdout or []))
+        reading = threading.Thread(target=lambda: acknowledged.extend(parent.stdout or []), daemon=True)
         reading.start()
         assert stderr.read(6) == b"forked"
         parent.send_signal(signal.SIGKILL)
         # The child has the pipe, too: it has ended when nothing more comes.
-        reading.join(60)
+        reading.join(600)
         assert not reading.is_alive()
     ids = [line.decode().strip() for line in acknowledged]
     assert len(ids) >= 5
