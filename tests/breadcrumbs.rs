@@ -132,21 +132,6 @@ fn odd_breadcrumbs_are_none() {
 }
 
 #[test]
-fn a_session_that_waits_is_found_once_it_is_stored() {
-    let place = Place::new();
-    let crumbs = Breadcrumbs::new(place.path("crumbs")).in_terminal(Some("pts-1"));
-    let waiting = NewSession::new(Family::Omp, "/work");
-    let mut session = crumbs.create_session(&place.store, &waiting).unwrap();
-    let other = newest(&place.store);
-    let crumb = std::fs::read(place.path("crumbs/pts-1")).unwrap();
-    assert_eq!(crumbs.continue_recent(&place.store, &new()).unwrap().id(), other);
-    place.write("crumbs/pts-1", crumb);
-    session.append_message(&json!({"role": "assistant", "content": []})).unwrap();
-    newest(&place.store);
-    assert_eq!(crumbs.continue_recent(&place.store, &new()).unwrap().id(), session.id());
-}
-
-#[test]
 fn a_breadcrumb_never_takes_the_place_of_a_store() {
     let place = Place::new();
     let crumb = place.write("crumbs/pts-1", "");
