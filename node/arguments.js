@@ -56,7 +56,7 @@ const resolved = (type) => type.flatMap((part) => (typeof part === 'string' && a
 /** @param {Alternative} part @returns {string} */
 function named(part) {
   if (typeof part === 'string') return plain[part]?.[0] ?? part
-  if ('array' in part) return `an array, each of it ${list(resolved(part.array))}`
+  if ('array' in part) return `an array, each member ${list(resolved(part.array))}`
   return 'record' in part ? 'an object with options' : `a ${part.class}`
 }
 
@@ -79,50 +79,76 @@ function accepts(part, value) {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** @param {string} call @param {string} place @param {Declared} declared @param {any} value */
+/**
+ * Returns the value as the native module takes it: of options only those that are given, and none that is null.
+ * @param {string} call @param {string} place @param {Declared} declared @param {any} value @returns {any}
+ */
 function check(call, place, { type, optional }, value) {
-  if (optional && value == null) return
+  if (optional && value === undefined) return undefined
   const parts = resolved(type)
   const part = parts.find((part) => accepts(part, value))
-  if (part === undefined) throw wrong(call, `${place} must be ${list(parts)}, got ${shown(value)}`)
-  if (typeof part === 'string') return
+  if (part === undefined) {
+    if (optional && value === null) return undefined
+    throw wrong(call, `${place} must be ${list(parts)}, got ${shown(value)}`)
+  }
+  if (typeof part === 'string' || 'class' in part) return value
   if ('array' in part) {
-    for (const [index, item] of value.entries()) check(call, `${place}[${index}]`, { name: '', type: part.array }, item)
-  } else if ('record' in part) {
-    const members = records[part.record]
-    for (const key of Object.keys(value)) {
-      if (!members.some(({ name }) => name === key)) {
-        throw wrong(call, `${place} has no ${JSON.stringify(key)}; it has ${members.map(({ name }) => name).join(', ')}`)
-      }
+    const declared = { name: '', type: part.array }
+    return value.map((/** @type {any} */ item, /** @type {number} */ index) => check(call, `${place}[${index}]`, declared, item))
+  }
+  /** @type {Declared[]} */
+  const members = records[part.record]
+  for (const key of Object.keys(value)) {
+    if (!members.some(({ name }) => name === key)) {
+      throw wrong(call, `${place} has no ${JSON.stringify(key)}; it has ${members.map(({ name }) => name).join(', ')}`)
     }
-    for (const member of members) check(call, `${place}.${member.name}`, member, value[member.name])
+  }
+  const given = members.map((member) => [member.name, check(call, `${place}.${member.name}`, member, value[member.name])])
+  return Object.fromEntries(given.filter(([, member]) => member !== undefined))
+}
+
+/**
+ * A function that checks its arguments first. Where the call gives a promise, that is rejected.
+ * @param {string} call @param {Declared[]} parameters @param {boolean} isAsync @param {Function} inner
+ */
+function checked(call, parameters, isAsync, inner) {
+  /** @this {any} @param {any[]} given */
+  return function (...given) {
+    try {
+      given = parameters.map((declared, place) => check(call, declared.name, declared, given[place]))
+    } catch (error) {
+      if (isAsync) return Promise.reject(error)
+      throw error
+    }
+    return inner.call(this, given, new.target)
   }
 }
 
-/** Has every method of the classes check its arguments. A call that gives a promise rejects it. */
-export function checkCalls() {
-  for (const [name, methods] of Object.entries(classes)) {
-    for (const { name: method, isStatic, isAsync, parameters } of methods) {
-      if (parameters.length === 0) continue
-      const target = isStatic ? native[name] : native[name].prototype
-      const inner = target[method]
-      const call = `${name}.${method}`
-      const checked = {
-        /** @this {any} @param {any[]} given */
-        [method](...given) {
-          try {
-            parameters.forEach((declared, place) => check(call, declared.name, declared, given[place]))
-          } catch (error) {
-            if (isAsync) return Promise.reject(error)
-            throw error
-          }
-          return inner.apply(this, given)
-        },
-      }
-      Object.defineProperty(target, method, { value: checked[method], writable: true, configurable: true })
-    }
+/** A class whose calls check their arguments, in the place of the native one. @param {string} name */
+function checkedClass(name) {
+  const inner = native[name]
+  const { parameters, methods } = classes[name]
+  const construct = (/** @type {any[]} */ given, /** @type {any} */ target) => Reflect.construct(inner, given, target)
+  const type = checked(`new ${name}`, parameters, false, construct)
+  Object.defineProperty(type, 'name', { value: name })
+  // Objects that the native module makes are of this class, too.
+  type.prototype = inner.prototype
+  Object.defineProperty(type.prototype, 'constructor', { value: type, writable: true, configurable: true })
+  for (const { name: method, isStatic, isAsync, parameters } of methods) {
+    const [from, to] = isStatic ? [inner, type] : [inner.prototype, type.prototype]
+    const own = from[method]
+    const value = checked(`${name}.${method}`, parameters, isAsync, function (/** @type {any[]} */ given) {
+      // @ts-ignore: the object of the call
+      return own.apply(isStatic ? inner : this, given)
+    })
+    Object.defineProperty(value, 'name', { value: method })
+    Object.defineProperty(to, method, { value, writable: true, configurable: true })
   }
+  return type
 }
+
+/** The classes of the package. @type {Record<string, any>} */
+export const checkedClasses = Object.fromEntries(Object.keys(classes).map((name) => [name, checkedClass(name)]))
 
 /**
  * Checks an argument of a call that is written in JavaScript.

@@ -4,7 +4,7 @@
 set -eu
 cd "$(dirname "$0")"
 built=artifacts/bindings-x86_64-unknown-linux-gnu
-cp "$built/native.js" "$built/signatures.js" "$built/index.d.ts" .
+cp "$built/index.js" "$built/native.js" "$built/signatures.js" "$built/index.d.ts" .
 cp -R "$built/types" .
 rm -rf npm
 version="$(npm pkg get version | tr -d '"')"

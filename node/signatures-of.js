@@ -1,4 +1,5 @@
-// Reads index.d.ts, which the build makes, and writes what its types say of arguments into signatures.js.
+// Reads index.d.ts, which the build makes, and writes what its types say of arguments into signatures.js, and index.js, which
+// exports classes that check them.
 //
 //     node signatures-of.js
 import fs from 'node:fs'
@@ -43,16 +44,19 @@ for (const statement of source.statements) {
   } else if (ts.isInterfaceDeclaration(statement)) {
     records[name] = statement.members.filter(ts.isPropertySignature).map(parameter)
   } else if (ts.isClassDeclaration(statement)) {
-    classes[name] = statement.members.filter(ts.isMethodDeclaration).map((method) => ({
+    const methods = statement.members.filter(ts.isMethodDeclaration).map((method) => ({
       name: method.name.getText(),
       isStatic: !!method.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.StaticKeyword),
       isAsync: method.type.getText().startsWith('Promise<'),
       parameters: method.parameters.map(parameter),
     }))
+    classes[name] = { parameters: statement.members.find(ts.isConstructorDeclaration)?.parameters.map(parameter) ?? [], methods }
   }
 }
 
-const line = ([name, value]) => `export const ${name} = ${JSON.stringify(value)}\n`
-const type = "/** @type {any} */\n"
-const texts = Object.entries({ aliases, records, classes }).map((entry) => type + line(entry))
-fs.writeFileSync(path.join(here, 'signatures.js'), `// Made of index.d.ts by signatures-of.js.\n${texts.join('')}`)
+const made = '// Made of index.d.ts by signatures-of.js.\n'
+const tables = Object.entries({ aliases, records, classes })
+const texts = tables.map(([name, value]) => `/** @type {any} */\nexport const ${name} = ${JSON.stringify(value)}\n`)
+fs.writeFileSync(path.join(here, 'signatures.js'), made + texts.join(''))
+const exported = `export const { ${Object.keys(classes).join(', ')} } = checkedClasses\n`
+fs.writeFileSync(path.join(here, 'index.js'), `${made}import { checkedClasses } from './arguments.js'\n\n${exported}`)

@@ -3,8 +3,8 @@ import { checkArgument } from '../arguments.js'
 import { ClaudeTranscripts } from '../index.js'
 
 /**
- * @typedef {import('../index.js').Store} Store
- * @typedef {import('../index.js').ClaudeSummary} ClaudeSummary
+ * @typedef {import('leafline').Store} Store
+ * @typedef {import('leafline').ClaudeSummary} ClaudeSummary
  * @typedef {{projectKey: string, sessionId: string, subpath?: string}} SessionKey
  * @typedef {{type: string, uuid?: string, timestamp?: string, [member: string]: unknown}} SessionStoreEntry
  * @typedef {{sessionId: string, mtime: number, data: Record<string, unknown>}} SessionSummaryEntry

@@ -7,8 +7,8 @@ import { StoreStorage } from '../index.js'
 import { titleLine } from './title-line.js'
 
 /**
- * @typedef {import('../index.js').Store} Store
- * @typedef {import('../index.js').StorageWriter} StorageWriter
+ * @typedef {import('leafline').Store} Store
+ * @typedef {import('leafline').StorageWriter} StorageWriter
  * @typedef {import('./title-line.js').TitleUpdate} TitleUpdate
  *
  * @typedef {{size: number, mtimeMs: number, mtime: Date}} Stat

@@ -12,11 +12,11 @@ import { labelsOf, pathWithoutLabels, treeOf } from './tree.js'
 export { projectContextEntry } from './projection.js'
 
 /**
- * @typedef {import('../index.js').Store} Store
- * @typedef {import('../index.js').Session} Session
- * @typedef {import('../index.js').SessionReader} SessionReader
- * @typedef {import('../index.js').SessionFacts} SessionFacts
- * @typedef {import('../index.js').PiOptions} PiOptions
+ * @typedef {import('leafline').Store} Store
+ * @typedef {import('leafline').Session} Session
+ * @typedef {import('leafline').SessionReader} SessionReader
+ * @typedef {import('leafline').SessionFacts} SessionFacts
+ * @typedef {import('leafline').PiOptions} PiOptions
  *
  * @typedef {{type: string, id: string, parentId: string | null, timestamp: string, [member: string]: any}} PiEntry
  */

@@ -143,7 +143,7 @@ def _word(hint: Any) -> str:
     if origin is collections.abc.Callable:
         return "a function"
     if origin is collections.abc.Sequence:
-        return f"a sequence, each of it {_words(typing.get_args(hint)[0])}"
+        return f"a sequence, each member {_words(typing.get_args(hint)[0])}"
     known = {type(None): "None", int: "a whole number from 0 to 2**63 - 1", str: "a str", bool: "a bool", bytes: "bytes"}
     kind = origin or hint
     return known.get(kind) or f"a {kind.__name__}"

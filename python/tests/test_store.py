@@ -173,7 +173,7 @@ def test_what_was_appended_is_found(store: Store) -> None:
     with pytest.raises(leafline.NoWords) as raised:
         store.search("...")
     assert raised.value.query == "..."
-    with pytest.raises(ValueError, match="no role"):
+    with pytest.raises(ValueError, match="roles"):
         store.search("tide", roles=["nobody"])  # type: ignore[list-item]
 
 

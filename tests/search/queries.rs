@@ -120,6 +120,11 @@ fn sessions_roles_times_and_limits() {
     assert_eq!(ids(SearchQuery { since, until, ..login.clone() }), "a1 a3");
     assert_eq!(ids(SearchQuery { limit: 0, ..login.clone() }), "");
     assert_eq!(hits(&index, &SearchQuery { limit: 3, ..login.clone() }).len(), 3);
+    for order in [SearchOrder::Best, SearchOrder::Newest] {
+        let all = hits(&index, &SearchQuery { order, ..login.clone() }).len();
+        let query = SearchQuery { order, limit: usize::MAX, ..login.clone() };
+        assert_eq!(hits(&index, &query).len(), all);
+    }
 
     // The newest first, with words or without any.
     let newest = |text: &str, limit: usize| {
