@@ -21,6 +21,13 @@ mod _leafline {
     #[pymodule_export]
     const STUBS: &str = include_str!("../leafline/_leafline.pyi");
 
+    /// Imports `json` before anyone can fork: in the child of a fork amid an import, its lock is never released.
+    #[pymodule_init]
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        use pyo3::types::PyAnyMethods as _;
+        module.py().import("json").map(drop)
+    }
+
     #[pymodule_export]
     use super::claude::{ClaudeSessions, SessionEntries};
     #[pymodule_export]
