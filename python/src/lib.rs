@@ -24,7 +24,6 @@ mod _leafline {
     /// Imports `json` before anyone can fork: in the child of a fork amid an import, its lock is never released.
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
-        use pyo3::types::PyAnyMethods as _;
         module.py().import("json").map(drop)
     }
 
