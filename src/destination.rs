@@ -129,7 +129,7 @@ fn is_own(path: &Path, store: &Path, ending: &str) -> bool {
 }
 
 /// The path that links lead to; of what does not exist, its place in the folders that do.
-fn real_path(path: &Path) -> PathBuf {
+pub(crate) fn real_path(path: &Path) -> PathBuf {
     let Some(end) = end_of_links(path, |_| false).and_then(|end| std::path::absolute(end).ok())
     else {
         return path.to_owned();

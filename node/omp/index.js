@@ -66,7 +66,7 @@ const decoder = new TextDecoder()
 /** @param {Uint8Array} bytes */
 const decoded = (bytes) => decoder.decode(bytes)
 
-/** A length as the store takes it: what is none is nothing. @param {number} length */
+/** A length as the store takes it; 0 for a value that is not a length. @param {number} length */
 const bytes = (length) => (length > 0 ? Math.min(Math.trunc(length), Number.MAX_SAFE_INTEGER) : 0)
 
 /** @param {unknown} error */

@@ -1,10 +1,12 @@
 //! One folder under its several names.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{PoisonError, RwLock};
 
 use unicode_normalization::UnicodeNormalization;
+
+use crate::destination::real_path;
 
 /// A working directory, to compare those of sessions with.
 ///
@@ -167,10 +169,7 @@ fn real(path: &Path) -> Option<Names> {
     if !path.is_absolute() {
         return None;
     }
-    let (above, real) =
-        path.ancestors().find_map(|above| Some((above, std::fs::canonicalize(above).ok()?)))?;
-    let whole: PathBuf = [&real, path.strip_prefix(above).ok()?].iter().collect();
-    whole.to_str().map(Names::of)
+    real_path(path).to_str().map(Names::of)
 }
 
 #[cfg(test)]

@@ -150,7 +150,7 @@ fn a_journal_of_another_user_is_not_given_up() {
     }
 }
 
-/// Beside one that uses the journal, who may only read that appends with commits.
+/// A user who may only read a journal in use appends with commits.
 #[test]
 fn who_may_not_write_the_journal_appends_to_the_tables() {
     use std::io::{BufRead, BufReader};

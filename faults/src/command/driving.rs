@@ -106,7 +106,7 @@ impl Driver<'_> {
         self.is_over.load(Ordering::Relaxed)
     }
 
-    /// Waits until it has printed so many lines or has ended; false if it is not waited for any longer.
+    /// Waits until it has printed `count` lines or has ended; `false` once the wait is over.
     fn wait_for_lines(&self, count: usize) -> io::Result<bool> {
         let begun = Instant::now();
         while !self.is_over() {

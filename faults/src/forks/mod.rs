@@ -53,7 +53,7 @@ pub struct Report {
     pub failures: Vec<String>,
 }
 
-/// Plays so many scenes, each case in its turn. `program` is `leafline-faults` itself.
+/// Plays this many scenes, each case in its turn. `program` is `leafline-faults` itself.
 ///
 /// # Panics
 ///

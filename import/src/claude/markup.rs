@@ -13,7 +13,7 @@ const SHELL: &str = "bash-input";
 const OUTPUT: [&str; 4] =
     ["bash-stdout", "bash-stderr", "local-command-stdout", "local-command-stderr"];
 
-/// What the program or an editor adds to a text, wherever it stands in it.
+/// Tags that the program or an editor adds anywhere in a text.
 const ADDED: [&str; 3] = ["ide_selection", "ide_opened_file", "system-reminder"];
 
 /// What the program writes in the user's name.
@@ -145,7 +145,7 @@ fn push_text<'t>(text: &'t str, pieces: &mut Vec<Piece<'t>>) {
     pieces.extend((!text.is_empty()).then_some(Piece::Text(text)));
 }
 
-/// What a text of the user's is called by in a list, as the program calls it (observed): a prompt by itself, a command by its
+/// The title that the program makes of a user's text (observed): a prompt by itself, a command by its
 /// name and arguments, a line for the shell by `!` and the line. Built-in commands, commands without arguments and what the
 /// program writes have no title.
 pub(crate) fn title(text: &str) -> Option<String> {

@@ -32,7 +32,7 @@ pub(crate) fn other(block: Raw<'_>, type_name: String) -> Part {
     Part::Other { type_name, title, text: text_of(block, &TITLES) }
 }
 
-/// What the sources of a text say, which stand beside it in its block; `None` without any.
+/// The text of the citations in a text block; `None` without any.
 pub(super) fn citations(block: Raw<'_>) -> Option<Part> {
     let text = text_of(block.member("citations")?, &[]);
     let part = Part::Other { type_name: "citations".to_owned(), title: None, text };

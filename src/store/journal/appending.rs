@@ -204,8 +204,8 @@ impl JournalLock<'_> {
         self.known.0.all_pending()
     }
 
-    /// Those that follow what the tables have, as this row says, if they are more than so many; none if this process does not know
-    /// the first of them.
+    /// The records that follow those in the tables, by this row, if there are more than `least`; empty if this process does not
+    /// know the first of them.
     pub(crate) fn pending_beyond(&self, row: &JournalRow, least: usize) -> Vec<Journaled> {
         self.known.0.pending_beyond(row, least)
     }

@@ -514,8 +514,7 @@ impl JournalFile {
     }
 }
 
-/// Opens what stands in the journal's place. No link is followed: it may have been planted. Nothing is waited for, as the opening
-/// of a pipe would.
+/// Opens the file in the journal's place. No link is followed: it may have been planted. The opening of a pipe does not wait.
 pub(super) fn open_to_write(path: &Path) -> Result<File> {
     let mut options = private::new_file();
     options.read(true).write(true);

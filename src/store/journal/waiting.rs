@@ -1,7 +1,7 @@
 //! Waiting for a lock that another process holds, as long as that process gets on.
 //!
-//! A holder may be stopped, or hang. What it is about to write nobody else knows, so that its lock cannot be taken away: who waits
-//! fails, with nothing written.
+//! A holder may be stopped, or hang. Only the holder knows the record that it is about to write, so its lock cannot be taken
+//! away: the waiting append fails, with nothing written.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(100);
 const SOON: Duration = Duration::from_millis(20);
 const LONGER_PAUSE: Duration = Duration::from_millis(1);
 
-/// Who did not look for so long knows nothing of the time between.
+/// A watch that was interrupted for this long starts again: it has not seen the time between.
 const GAP: Duration = Duration::from_secs(2);
 
 /// What others can see of a holder's progress.

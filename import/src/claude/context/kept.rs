@@ -12,7 +12,7 @@ use crate::conversation::{Above, Conversation, Images, Link, PathEnd};
 use crate::scan::Raw;
 use crate::{EntryKind, text};
 
-/// What a compaction keeps, and where it stands.
+/// The messages that a compaction keeps, and their place.
 #[derive(Debug)]
 pub(super) struct Kept {
     /// The compaction.
@@ -85,7 +85,7 @@ impl Kept {
         self.boundary
     }
 
-    /// Where the path to an entry begins: behind the anchor stand the messages.
+    /// The entry at which the path to an entry begins: the kept messages follow the anchor.
     pub(super) fn leaf(&self, entry: u64) -> u64 {
         match self.entries.last() {
             Some(&last) if self.anchor == Some(entry) => last,
