@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use leafline::Family;
-use leafline::import::ImportStatus;
+use leafline::import::{ImportStatus, Refusal};
 use leafline_import::claude::{LeafFinder, Scanner, for_each_node};
 use leafline_import::lines;
 
@@ -35,7 +35,7 @@ fn every_file_of_the_corpus_comes_back() {
         let place = Place::new();
         let bytes = std::fs::read(&path).unwrap();
         let report = place.import(&path);
-        if report.status == ImportStatus::Skipped {
+        if report.refusal == Some(Refusal::NotASession) {
             println!("{}: {:?}", path.display(), report.reason);
             continue;
         }

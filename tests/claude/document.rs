@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use leafline::SessionReader;
-use leafline::import::{ImportOptions, ImportStatus, Recovery};
+use leafline::import::{ImportOptions, Recovery, Refusal};
 use leafline_generate::Shape;
 use serde_json::{Value, json};
 
@@ -135,7 +135,7 @@ fn conversations_are_the_documents() {
         let is_small = std::fs::metadata(path).unwrap().len() <= SMALL;
         let options = ImportOptions { recovery: Recovery::None, ..ImportOptions::default() };
         let report = place.import_with(path, &options);
-        if report.status == ImportStatus::Skipped {
+        if report.refusal == Some(Refusal::NotASession) {
             println!("{}: {:?}", path.display(), report.reason);
             continue;
         }

@@ -1,6 +1,6 @@
 //! A file imported in steps as it grows gives the same session as one import.
 
-use leafline::import::ImportStatus;
+use leafline::import::{ImportStatus, Refusal};
 use serde_json::{Value, json};
 
 use crate::place::Place;
@@ -39,7 +39,7 @@ pub(crate) fn grows(pieces: &[Vec<u8>]) -> Vec<Value> {
     for piece in pieces {
         bytes.extend_from_slice(piece);
         let report = place.import(&place.write("s.jsonl", &bytes));
-        if report.status == ImportStatus::Skipped {
+        if report.refusal == Some(Refusal::NotASession) {
             continue;
         }
         assert_ne!(report.status, ImportStatus::Failed, "{report:?}");

@@ -109,7 +109,7 @@ fn files_without_a_conversation() {
     );
     let empty = crate::place::Place::new();
     let report = empty.import(&empty.write("s.jsonl", b""));
-    assert_eq!(report.status, leafline::import::ImportStatus::Skipped, "{report:?}");
+    assert_eq!(report.refusal, Some(leafline::import::Refusal::NotASession), "{report:?}");
 }
 
 #[test]

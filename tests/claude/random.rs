@@ -3,7 +3,7 @@
 
 use leafline::context::ContextLeaf;
 use leafline::context::HistoryScope::{Context, Full};
-use leafline::import::ImportStatus;
+use leafline::import::{ImportStatus, Refusal};
 use leafline_import::claude::{self, LeafFinder, Scanner, for_each_node};
 use leafline_import::lines;
 use proptest::prelude::*;
@@ -86,7 +86,7 @@ pub(crate) fn damaged_file(seed: u64, records: u64) -> Vec<u8> {
 fn is_as_in_memory(bytes: &[u8]) {
     let place = Place::new();
     let report = place.import(&place.write("s.jsonl", bytes));
-    if report.status == ImportStatus::Skipped {
+    if report.refusal == Some(Refusal::NotASession) {
         return;
     }
     assert_eq!(report.status, ImportStatus::Imported, "{report:?}");

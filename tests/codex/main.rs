@@ -25,7 +25,7 @@ mod samples;
 
 use std::path::{Path, PathBuf};
 
-use leafline::import::{FileReport, ImportStatus};
+use leafline::import::{FileReport, Refusal};
 use leafline::pi::PiSession;
 use leafline::{EntryKind, MessageRole};
 use leafline_import::codex::{Facts, Record, Scanner, takes_part};
@@ -181,7 +181,7 @@ fn what_cannot_be_read_is_skipped_with_the_reason() {
     let place = Place::new();
     let reason = |name: &str, bytes: &[u8]| {
         let report = place.import(&place.write(name, bytes));
-        assert_eq!(report.status, ImportStatus::Skipped, "{report:?}");
+        assert_eq!(report.refusal, Some(Refusal::NotASession), "{report:?}");
         report.reason.unwrap()
     };
     let compressed = reason("rollout.jsonl.zst", b"\x28\xb5\x2f\xfd\x04\x00");

@@ -1,6 +1,6 @@
 //! Rollouts of every kind, any rollouts, and rollouts that are damaged.
 
-use leafline::import::{ImportOptions, ImportStatus};
+use leafline::import::{ImportOptions, ImportStatus, Refusal};
 use proptest::prelude::*;
 
 use crate::place::{Place, Reports};
@@ -88,7 +88,10 @@ proptest! {
         let place = Place::new();
         let report = place.import(&place.write(&file_name(ID), &file));
         match report.status {
-            ImportStatus::Skipped => prop_assert!(report.reason.is_some()),
+            ImportStatus::Failed => {
+                prop_assert_eq!(report.refusal, Some(Refusal::NotASession));
+                prop_assert!(report.reason.is_some());
+            }
             ImportStatus::Imported if report.family == Some(leafline::Family::Codex) => {
                 assert_told(&place, &report.session.unwrap(), &file);
             }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use leafline::context::{ContextLeaf, ContextProgram, HistoryScope, ProgramVersion};
-use leafline::import::{ImportOptions, ImportStatus};
+use leafline::import::{ImportOptions, Refusal};
 use leafline::{Family, SessionReader, Store};
 use leafline_judges::{Script, digest, hangs, keep_answers};
 use serde_json::{Value, json};
@@ -68,7 +68,7 @@ impl Question {
         let mut reports = Reports::default();
         store.import(&[path], &options, &mut reports).unwrap();
         let report = reports.0.remove(0);
-        if report.status == ImportStatus::Skipped {
+        if report.refusal == Some(Refusal::NotASession) {
             return None;
         }
         let session = report.session.unwrap();

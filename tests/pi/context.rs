@@ -3,7 +3,7 @@
 
 use leafline::SessionReader;
 use leafline::context::{ContextLeaf, ContextProgram, HistoryScope};
-use leafline::import::ImportStatus;
+use leafline::import::Refusal;
 use serde_json::{Value, json};
 
 use super::edited::{damaged_session, edited_session};
@@ -37,7 +37,7 @@ impl Question {
             ..leafline::import::ImportOptions::default()
         };
         let report = place.import_with(&path, &options);
-        if report.status == ImportStatus::Skipped {
+        if report.refusal == Some(Refusal::NotASession) {
             return None;
         }
         let session = report.session.unwrap();

@@ -22,7 +22,7 @@ mod sequences;
 use std::path::PathBuf;
 
 use leafline::export::ExportMode;
-use leafline::import::ImportStatus;
+use leafline::import::{ImportStatus, Refusal};
 use leafline_generate::{Family, Shape};
 use oracle::{Answer, Oracle};
 use place::{Place, corpus};
@@ -105,7 +105,7 @@ fn pi_makes_of_every_file_what_leafline_makes() {
             ..leafline::import::ImportOptions::default()
         };
         let report = place.import_with(&path, &options);
-        if report.status == ImportStatus::Skipped {
+        if report.refusal == Some(Refusal::NotASession) {
             assert!(
                 answer.found_no_session(),
                 "{}: pi reads it, and we do not: {report:?}",

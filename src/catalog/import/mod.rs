@@ -362,12 +362,12 @@ impl Store {
     }
 }
 
-/// The report of a file or folder that cannot be examined.
 /// The paths that are not folders.
 fn files_in(paths: &[impl AsRef<Path>]) -> HashSet<PathBuf> {
     paths.iter().map(AsRef::as_ref).filter(|path| !path.is_dir()).map(Path::to_owned).collect()
 }
 
+/// The report of a file or folder that cannot be examined.
 fn not_found(path: &Path, problem: &NotFound) -> FileReport {
     let status = match problem {
         NotFound::Failed(_) => ImportStatus::Failed,
@@ -411,7 +411,9 @@ impl<'o> Outcome<'o> {
     fn add(&mut self, report: &FileReport) {
         let mut report = Cow::Borrowed(report);
         if report.status == ImportStatus::Skipped && self.named.contains(&report.path) {
-            report.to_mut().status = ImportStatus::Failed;
+            let report = report.to_mut();
+            report.status = ImportStatus::Failed;
+            report.refusal = Some(Refusal::NotASession);
         }
         self.totals.add(&report);
         let place = self.places.get_mut(&report.path).and_then(VecDeque::pop_front);

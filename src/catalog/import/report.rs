@@ -88,6 +88,8 @@ pub enum ImportStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
+    /// The file is not a session, and its own path was given; in a folder it is [skipped](ImportStatus::Skipped).
+    NotASession,
     /// The session has something that the file lacks. [`ImportOptions::replace`] stores the file all the same.
     WouldLose,
     /// The session is damaged, and the file cannot restore it. [`crate::Store::verify`] says more.
