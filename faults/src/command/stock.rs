@@ -79,9 +79,12 @@ fn named(path: &Path) {
     write(path, format!("{header}\n{lines}")).expect("a file can be written");
 }
 
+/// The directory of the sessions that are appended to. It exists on every machine, as `resume` requires.
+const DIRECTORY: &str = "/usr/share";
+
 /// A session that was made here.
 fn live(store: &Store, family: Family, id: &str) {
-    let mut new = NewSession::new(family, "/work/live");
+    let mut new = NewSession::new(family, DIRECTORY);
     new.id = Some(id.to_owned());
     new.persistence = Some(Persistence::keep_everything());
     let mut session = store.create_session(&new).expect("a session can be made");

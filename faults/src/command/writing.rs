@@ -122,7 +122,7 @@ fn sessions() -> Vec<Case> {
         Case { name: "move", arguments: "move pi-live /work/moved", ..USUAL },
         Case {
             name: "relocate",
-            arguments: "relocate /work/live /work/moved",
+            arguments: "relocate /usr/share /work/moved",
             is_refused_again: true,
             ..USUAL
         },
