@@ -26,22 +26,23 @@ pub(super) fn advised(error: &Error) -> String {
 
 /// The same where a store cannot be opened, so that no other command than a repair gets further.
 pub(super) fn advised_on_opening(error: &Error) -> String {
-    let is_damaged = match error {
-        Error::Corrupted(_) => true,
-        Error::Engine(error) => error.io_error().is_none(),
-        _ => false,
-    };
     let repair = || Some("`leafline repair` keeps what is whole".into());
-    with(error, if is_damaged { repair() } else { on_error(error) })
+    with(error, if is_damage(error) { repair() } else { on_error(error) })
 }
 
 /// The same where a repair or a salvage has found nothing.
 pub(super) fn advised_on_saving(error: &Error) -> String {
-    let is_lost = matches!(
-        error,
-        Error::Corrupted(_) | Error::Engine(_) | Error::Store(StoreError::NotAStore { .. })
-    );
+    let is_lost = is_damage(error) || matches!(error, Error::Store(StoreError::NotAStore { .. }));
     with(error, if is_lost { Some(ANEW.into()) } else { on_error(error) })
+}
+
+/// Whether the store is damaged; a refusal of the system, such as a full disk, is not damage.
+fn is_damage(error: &Error) -> bool {
+    match error {
+        Error::Corrupted(_) => true,
+        Error::Engine(error) => error.io_error().is_none(),
+        _ => false,
+    }
 }
 
 fn with(error: &Error, advice: Option<Cow<'static, str>>) -> String {
