@@ -1,8 +1,9 @@
 // Sessions that Codex itself makes, one for each thing that a session can have.
 
-import { appendFileSync, copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { appendFileSync, copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { PICTURE, spawnAgent } from "./answers.mjs";
+import { inTime } from "../judges/home.mjs";
 import { AppServer } from "./app-server.mjs";
 import { headerOf } from "./codex.mjs";
 import { message, usage } from "./stand-in.mjs";
@@ -106,14 +107,15 @@ async function compacted(codex, server) {
   const fourth = await server.turn(thread.id, "Four");
   codex.api.script.push({ hang: true, items: [message("Part of it."), call("c9", "sleep 60")] });
   const hangs = new Promise((done) => (codex.api.onHang = done));
+  const before = answersIn(thread.path);
   const ended = server.next("turn/completed", thread.id);
   const { turn } = await server.call("turn/start", {
     threadId: thread.id,
     input: [{ type: "text", text: "Five, and it is interrupted" }],
   });
   await hangs;
-  // What it was sent has to be in the rollout before it is stopped.
-  await new Promise((done) => setTimeout(done, 200));
+  // Both items have to be in the rollout before it is stopped.
+  await until(() => answersIn(thread.path) >= before + 2, "what was said");
   await server.call("turn/interrupt", { threadId: thread.id, turnId: turn.id });
   await ended;
   return { thread, third, fourth };
@@ -150,17 +152,41 @@ async function legacyFork(server, { thread, first }) {
 async function agents(codex, server) {
   const thread = await server.thread();
   codex.api.script.push({ items: [spawnAgent] });
-  const started = new Set(readdirSync(dirname(thread.path)));
   await server.turn(thread.id, "Let an agent do it");
-  await new Promise((done) => setTimeout(done, 700));
+  const path = await until(() => agentsOf(codex, thread).find(hasEnded), "the agent's end");
   await server.turn(thread.id, "And now?");
-  const files = readdirSync(dirname(thread.path)).filter((name) => !started.has(name));
-  const path = files.map((name) => join(dirname(thread.path), name)).find((path) => isAgentOf(path, thread.id));
   return { thread, own: { name: "an agent", id: idOf(path), path } };
 }
 
 const idOf = (path) => headerOf(path).id;
-const isAgentOf = (path, id) => headerOf(path).parent_thread_id === id;
+
+/** The rollouts of a thread's agents. */
+function agentsOf(codex, thread) {
+  return codex.paths().filter((path) => recordsOf(path)[0]?.payload.parent_thread_id === thread.id);
+}
+
+/** The records of a rollout. Codex may be writing the last one. */
+const recordsOf = (path) => readFileSync(path, "utf8").split("\n").slice(0, -1).map((line) => JSON.parse(line));
+
+/** How many items of the model's answers are in a rollout. */
+function answersIn(path) {
+  const items = recordsOf(path).filter(({ type }) => type === "response_item");
+  return items.filter(({ payload: { type, role } }) => type !== "message" || role === "assistant").length;
+}
+
+const hasEnded = (path) => recordsOf(path).some(({ payload }) => payload.type === "task_complete");
+
+/** Waits until there is something, and gives it. */
+function until(find, what) {
+  let timer;
+  const found = new Promise((done) => {
+    timer = setInterval(() => {
+      const it = find();
+      if (it) done(it);
+    }, 10);
+  });
+  return inTime(found, what).finally(() => clearInterval(timer));
+}
 
 /** A copy of a session under another id, whose last turns are taken back. */
 function rolledBack(thread, turns) {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -190,6 +190,22 @@ impl Browser {
         );
         assert!(result["exceptionDetails"].is_null(), "{expression}: {result}");
         result["result"]["value"].clone()
+    }
+
+    /// Waits until a condition holds in the page.
+    pub(crate) fn wait_until(&mut self, condition: &str) {
+        let begun = Instant::now();
+        while self.evaluate(condition) != true {
+            assert!(begun.elapsed() < PATIENCE, "in vain: {condition}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Waits until the page has been drawn again, after its own delay of 20 ms before it scrolls.
+    pub(crate) fn draw(&mut self) {
+        self.evaluate(
+            "new Promise(done => setTimeout(() => requestAnimationFrame(() => requestAnimationFrame(done)), 50))",
+        );
     }
 
     /// Makes the window of a size, and the system light or dark.

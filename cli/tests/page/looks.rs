@@ -71,10 +71,8 @@ fn on_a_telephone(program: &Path) -> Browser {
 
 /// Unfolds what is to be seen, and waits until that is drawn.
 fn settle(browser: &mut Browser) {
-    browser.evaluate(
-        "for (const call of document.querySelectorAll('.call')) call.open = true; \
-         new Promise(done => setTimeout(done, 200))",
-    );
+    browser.evaluate("for (const call of document.querySelectorAll('.call')) call.open = true");
+    browser.draw();
 }
 
 #[test]
@@ -133,7 +131,7 @@ fn pages_look_as_they_did_at_three_widths() {
 fn the_picture_in_the_documents_is_of_a_page() {
     let Some(program) = program() else { return };
     let mut browser = on_a_telephone(&program);
-    browser.evaluate("new Promise(done => setTimeout(done, 200))");
+    browser.draw();
     let picture = browser.picture();
     let file: PathBuf =
         Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("docs").join("share.png");
@@ -285,10 +283,8 @@ fn code_has_the_colours_of_its_language() {
     browser.open(&page);
     // What is folded has no colours yet.
     assert_eq!(browser.evaluate("document.querySelectorAll('.w, .s, .n, .c').length"), 0);
-    browser.evaluate(
-        "for (const one of document.querySelectorAll('details')) one.open = true; \
-         new Promise(done => setTimeout(done, 300))",
-    );
+    browser.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
+    browser.draw();
     let spans = "(element => [...element.querySelectorAll('.w, .s, .n, .c')].map(one => [one.className, one.textContent]))";
     for (place, (path, code, expected)) in codes.iter().enumerate() {
         let of = |at: usize, what: &str| {

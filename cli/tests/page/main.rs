@@ -131,6 +131,14 @@ fn a_page_is_quiet_and_shows_the_conversation_at_every_width() {
     }
 }
 
+/// Types words into the search field of the page.
+fn search_for(browser: &mut Browser, words: &str) {
+    browser.evaluate(&format!(
+        "{{ const search = document.querySelector('#search'); search.value = '{words}'; \
+            search.dispatchEvent(new Event('input')); }}"
+    ));
+}
+
 #[test]
 fn branches_are_switched_and_words_are_found() {
     let Some(program) = program() else { return };
@@ -151,14 +159,11 @@ fn branches_are_switched_and_words_are_found() {
     assert_eq!(browser.evaluate(dead), true);
     // A link to the leaf leads back.
     browser.evaluate("document.querySelector('a[href=\"#leaf\"]').click()");
-    browser.evaluate("new Promise(done => setTimeout(done, 200))");
-    assert_eq!(browser.evaluate(shown), all);
+    browser.wait_until(&format!("{shown} === {all}"));
     assert_eq!(browser.evaluate("document.querySelector('.branch').open"), false);
 
-    browser.evaluate(
-        "{ const search = document.querySelector('#search'); search.value = 'FAKE timers'; \
-           search.dispatchEvent(new Event('input')); } new Promise(done => setTimeout(done, 500))",
-    );
+    search_for(&mut browser, "FAKE timers");
+    browser.wait_until("document.querySelector('#hits').value !== ''");
     let found = browser.evaluate(
         "[...document.querySelectorAll('article:not(.miss)')].map(one => one.textContent.toLowerCase())",
     );
@@ -171,10 +176,8 @@ fn branches_are_switched_and_words_are_found() {
     );
     assert_eq!(browser.evaluate("CSS.highlights.get('hits').size > 2"), true);
     assert_eq!(browser.evaluate(dead), true, "a hit on another branch is opened");
-    browser.evaluate(
-        "{ const search = document.querySelector('#search'); search.value = ''; \
-           search.dispatchEvent(new Event('input')); } new Promise(done => setTimeout(done, 500))",
-    );
+    search_for(&mut browser, "");
+    browser.wait_until("document.querySelector('#hits').value === ''");
     assert_eq!(browser.evaluate(shown), all);
     // A change has its added lines marked.
     assert_eq!(browser.evaluate("document.querySelectorAll('.diff ins').length > 0"), true);
@@ -201,7 +204,8 @@ fn hostile_texts_stay_texts() {
     let mut browser = Browser::start(&program);
     browser.open(&page);
     browser.evaluate("document.querySelectorAll('details').forEach(one => { one.removeAttribute('name'); one.open = true; })");
-    browser.evaluate("scrollTo(0, 1e9); new Promise(done => setTimeout(done, 300))");
+    browser.evaluate("scrollTo(0, 1e9)");
+    browser.draw();
     let said = browser.evaluate("document.body.textContent");
     let said = said.as_str().unwrap();
     for text in [hostile[0], hostile[1], hostile[2], hostile[3]] {
@@ -221,7 +225,7 @@ fn hostile_texts_stay_texts() {
     );
     assert_eq!(blocked, "script-src-elem");
     assert_eq!(browser.evaluate("typeof ran"), "undefined");
-    browser.evaluate("new Promise(done => setTimeout(done, 200))");
+    browser.draw();
     browser.errors.clear();
     browser.has_been_quiet(&page);
 }
