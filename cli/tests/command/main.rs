@@ -47,6 +47,7 @@ mod import;
 mod interrupted;
 #[cfg(unix)]
 mod keep;
+mod left_out;
 mod leftovers;
 mod lists;
 mod live;
