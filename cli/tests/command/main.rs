@@ -83,6 +83,8 @@ mod svg;
 mod sync;
 #[cfg(target_os = "linux")]
 mod terminal;
+#[cfg(target_os = "linux")]
+mod tour;
 mod tree;
 mod tree_model;
 mod usage;
