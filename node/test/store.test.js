@@ -170,7 +170,7 @@ test('an import counts the files that it leaves out', async (t) => {
   for (const name of ['a', 'b']) fs.writeFileSync(path.join(place, `rollout-${name}.jsonl.zst`), '')
   const store = await Store.open(path.join(place, 'sessions.leafline'))
   const seen = []
-  const totals = await store.importFiles([place], null, (progress) => seen.push(progress.file?.status))
+  const totals = await store.importFiles([place], null, ({ file }) => file && seen.push(file.status))
   const expected = [{ reason: 'compressed with Zstandard (rollout-*.jsonl.zst)', files: 2 }]
   assert.deepEqual(totals.leftOut, expected)
   assert.equal(totals.files, 0)
