@@ -158,7 +158,7 @@ pub(super) fn print_left_out(left_out: &LeftOut, out: &mut Output) -> Result<(),
         (LeftOutReason::Compressed, _) => "; decompress them to import them",
         _ => "",
     };
-    out.line(format_args!("{files} left out: {}{advice}", left_out.reason))?;
+    write_beside("", 0, &format!("{files} left out: {}{advice}", left_out.reason), out)?;
     out.show()
 }
 

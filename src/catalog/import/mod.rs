@@ -80,9 +80,9 @@ impl Store {
     ///
     /// Each file is stored as a whole or not at all; what a report calls imported is on disk. A file that is not a
     /// session, or that cannot be read, is reported and does not affect the others. One that is not a session is skipped if it
-    /// is in one of the folders, and has failed if its own path is given. Of files in folders whose names show that they hold
-    /// sessions in a form that is not read, the totals say how many were [left out](ImportTotals::left_out), and why. Memory is bounded by 256 MB and the
-    /// longest line, whatever the files' sizes.
+    /// is in one of the folders, and has failed if its own path is given. The totals count the files of folders that are
+    /// [left out](ImportTotals::left_out), because their names show a form of sessions that is not read. Memory is bounded by
+    /// 256 MB and the longest line, whatever the files' sizes.
     ///
     /// What a program keeps beside its sessions, such as long outputs of tools, comes after them: files in the folder with the name
     /// of a session's file without `.jsonl`, and below it, and those that Claude Code keeps for a session elsewhere in its home. They
