@@ -27,11 +27,13 @@
 pub mod import {
     pub use crate::catalog::import::{
         BesideReport, BesideStatus, BesideTotals, FileBehind, FileReport, FolderStanding,
-        ImportObserver, ImportOptions, ImportStatus, ImportTotals, LastSeen, Recovery, Refusal,
+        ImportObserver, ImportOptions, ImportStatus, ImportTotals, LastSeen, LeftOut, Recovery,
+        Refusal,
     };
     pub use crate::catalog::programs::{ProgramFolder, program_folders};
     #[cfg(feature = "watch")]
     pub use crate::catalog::watch::Watch;
+    pub use leafline_import::LeftOutReason;
 }
 
 /// Exports: one session by [`SessionReader::export`](crate::SessionReader::export) or

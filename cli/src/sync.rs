@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use leafline::import::{
-    BesideReport, FileReport, ImportObserver, ImportOptions, ImportStatus, Watch,
+    BesideReport, FileReport, ImportObserver, ImportOptions, ImportStatus, LeftOut, Watch,
 };
 
 use super::Status;
@@ -30,7 +30,8 @@ use super::prompts;
 ///
 /// Prints a line for each file that added something, could not be read, was refused or is of a deleted session, as import
 /// does, and the totals. --verbose lists all files, --quiet only failures. With --json, one object for each of those
-/// files, then one with the totals.
+/// files, then one with the totals. The files that are left out are counted, as in an import; a watch says it once, with --json
+/// as {left_out: [{reason, files}]}.
 ///
 /// With --watch, follows the system's file events until ctrl-c or SIGTERM, and stores new lines some 50 ms after they were
 /// written; folders that are not there yet, once they are. The store is open only while there is something to store, so that
@@ -67,7 +68,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 const SHORT_PAUSE: Duration = Duration::from_millis(100);
 
 /// What is usually not listed.
-const USUALLY_HIDDEN: &[ImportStatus] = &[ImportStatus::Unchanged, ImportStatus::Skipped];
+const USUALLY_HIDDEN: &[ImportStatus] =
+    &[ImportStatus::Unchanged, ImportStatus::Skipped, ImportStatus::LeftOut];
 
 /// Syncs the store.
 pub(super) fn run(
@@ -204,5 +206,9 @@ impl ImportObserver for News<'_> {
 
     fn beside(&mut self, report: &BesideReport) {
         self.teller.beside(report);
+    }
+
+    fn left_out(&mut self, left_out: &LeftOut) {
+        self.teller.left_out(left_out);
     }
 }

@@ -9,6 +9,7 @@ use crate::family::{Family, with_format};
 use crate::file_name::FileName;
 use crate::kind::{EntryKind, MessageRole};
 use crate::leaf::{Decided, LeafFacts, SessionLines};
+use crate::left_out::LeftOutReason;
 use crate::line::{LineScanner, RecoveredLine};
 use crate::migration::Migrate;
 use crate::recover::Recovered;
@@ -82,6 +83,12 @@ pub trait Format: Contexts {
     /// [`Self::ASIDE`]: first the one in which it begins them.
     fn named_folders(surroundings: &Surroundings<'_>) -> Option<Vec<PathBuf>> {
         let _ = surroundings;
+        None
+    }
+
+    /// Why the search of a folder leaves a file of this name out, although it holds a session. By default it leaves none out.
+    fn left_out(name: &str) -> Option<LeftOutReason> {
+        let _ = name;
         None
     }
 
@@ -296,6 +303,12 @@ impl Family {
     #[must_use]
     pub fn other_files(self) -> &'static [&'static str] {
         with_format!(self, F => F::NO_SESSIONS)
+    }
+
+    /// Why the search of a folder leaves a file of this name out, although it holds a session: [`Format::left_out`].
+    #[must_use]
+    pub fn left_out(self, name: &str) -> Option<LeftOutReason> {
+        with_format!(self, F => F::left_out(name))
     }
 
     /// Whether the files of both families have the same records: [`Format::KIN`].

@@ -141,7 +141,7 @@ pub struct ImportedFile {
     pub path: String,
     /// What became of it.
     #[napi(
-        ts_type = "'imported' | 'grown' | 'unchanged' | 'replaced' | 'skipped' | 'removed' | 'failed'"
+        ts_type = "'imported' | 'grown' | 'unchanged' | 'replaced' | 'skipped' | 'left_out' | 'removed' | 'failed'"
     )]
     pub status: String,
     /// The id under which the session is addressed.
@@ -174,6 +174,15 @@ pub struct BesideTotals {
     pub failed: i64,
 }
 
+/// Files in folders that hold sessions in a form that is not read, such as those that Codex has compressed.
+#[napi(object)]
+pub struct LeftOut {
+    /// Why they were left out.
+    pub reason: String,
+    /// How many.
+    pub files: i64,
+}
+
 /// All files' outcome.
 #[napi(object)]
 pub struct ImportTotals {
@@ -201,6 +210,8 @@ pub struct ImportTotals {
     pub bytes: i64,
     /// The files beside sessions, which the other numbers do not count.
     pub beside: BesideTotals,
+    /// The files that were left out, which the other numbers do not count.
+    pub left_out: Vec<LeftOut>,
 }
 
 impl From<&leafline::import::ImportTotals> for ImportTotals {
@@ -224,13 +235,20 @@ impl From<&leafline::import::ImportTotals> for ImportTotals {
                 skipped: number(totals.beside.skipped),
                 failed: number(totals.beside.failed),
             },
+            left_out: totals.left_out.iter().map(LeftOut::from).collect(),
         }
+    }
+}
+
+impl From<&leafline::import::LeftOut> for LeftOut {
+    fn from(left_out: &leafline::import::LeftOut) -> Self {
+        Self { reason: left_out.reason.to_string(), files: number(left_out.files) }
     }
 }
 
 fn status(report: &FileReport) -> &'static str {
     use leafline::import::ImportStatus::{
-        Failed, Grown, Imported, Removed, Replaced, Skipped, Unchanged,
+        Failed, Grown, Imported, LeftOut, Removed, Replaced, Skipped, Unchanged,
     };
     match report.status {
         Imported => "imported",
@@ -238,6 +256,7 @@ fn status(report: &FileReport) -> &'static str {
         Unchanged => "unchanged",
         Replaced => "replaced",
         Skipped => "skipped",
+        LeftOut => "left_out",
         Removed => "removed",
         Failed => "failed",
         _ => "unknown",

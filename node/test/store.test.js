@@ -165,6 +165,20 @@ test('files are imported and exported, with progress', async (t) => {
   await store.close()
 })
 
+test('an import counts the files that it leaves out', async (t) => {
+  const place = folder(t)
+  for (const name of ['a', 'b']) fs.writeFileSync(path.join(place, `rollout-${name}.jsonl.zst`), '')
+  const store = await Store.open(path.join(place, 'sessions.leafline'))
+  const seen = []
+  const totals = await store.importFiles([place], null, ({ file }) => file && seen.push(file.status))
+  const expected = [{ reason: 'compressed with Zstandard (rollout-*.jsonl.zst)', files: 2 }]
+  assert.deepEqual(totals.leftOut, expected)
+  assert.equal(totals.files, 0)
+  assert.deepEqual(seen, ['left_out', 'left_out'])
+  assert.deepEqual((await store.syncFiles([place])).leftOut, expected)
+  await store.close()
+})
+
 test('imports and exports end when they are cancelled', async (t) => {
   const place = folder(t)
   const store = await Store.open(path.join(place, 'sessions.leafline'))

@@ -78,6 +78,13 @@ class BesideTotals(TypedDict):
     failed: int
 
 
+class LeftOut(TypedDict):
+    """Files in folders that hold sessions in a form that is not read, and the reason."""
+
+    reason: str
+    files: int
+
+
 class ImportTotals(TypedDict):
     """What became of all of them."""
 
@@ -95,6 +102,7 @@ class ImportTotals(TypedDict):
     bytes: int
     new_bytes: int
     beside: BesideTotals
+    left_out: list[LeftOut]
 
 
 class ExportReport(TypedDict):

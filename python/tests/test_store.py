@@ -136,6 +136,16 @@ def test_lines_are_kept_byte_for_byte(store: Store) -> None:
     assert session.reader().bytes() == before + line
 
 
+def test_an_import_counts_the_files_that_it_leaves_out(store: Store, tmp_path: Path) -> None:
+    for name in ["a", "b"]:
+        (tmp_path / f"rollout-{name}.jsonl.zst").write_bytes(b"")
+    reports: list[leafline.FileReport] = []
+    totals = store.import_files(tmp_path, progress=reports.append)
+    assert totals["left_out"] == [{"reason": "compressed with Zstandard (rollout-*.jsonl.zst)", "files": 2}]
+    assert [report["status"] for report in reports] == ["left_out", "left_out"]
+    assert store.sync(tmp_path)["left_out"] == totals["left_out"]
+
+
 def test_import_and_export_report(store: Store, tmp_path: Path) -> None:
     reports: list[leafline.FileReport] = []
     totals = store.import_files(SAMPLES, progress=reports.append)

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use leafline_import::{Family, Surroundings};
 
-use super::import::find_files;
+use super::import::{NotFound, find_files};
 
 /// The folder in which a program keeps its sessions, existing or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +81,16 @@ impl ProgramFolder {
         // The import reports what cannot be read.
         let files = find_files(&[&self.path], &mut |_, _| {});
         (files.len() as u64, files.iter().map(|file| file.bytes).sum())
+    }
+
+    /// Whether an import of it [leaves files out](crate::import::ImportTotals::left_out).
+    #[must_use]
+    pub fn has_left_out(&self) -> bool {
+        let mut has_left_out = false;
+        find_files(&[&self.path], &mut |_, problem| {
+            has_left_out |= matches!(problem, NotFound::LeftOut(_));
+        });
+        has_left_out
     }
 }
 

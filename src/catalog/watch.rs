@@ -1,6 +1,6 @@
 //! Keeps the store in step with folders while others write to them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::import::{
-    BesideReport, BesideStatus, FileReport, ImportObserver, ImportOptions, ImportStatus,
-    file_beside, is_in_home, is_named_as_session,
+    BesideReport, BesideStatus, FileReport, ImportObserver, ImportOptions, ImportStatus, LeftOut,
+    Refusal, file_beside, is_in_home, is_named_as_session,
 };
 use crate::error::{Error, FileContext, Result};
 use crate::store::opener::Opener;
@@ -50,6 +50,8 @@ pub struct Watch {
     due: BTreeMap<PathBuf, (Instant, bool)>,
     /// The files that could not be stored.
     failures: BTreeMap<PathBuf, Failure>,
+    /// The files that were reported as left out.
+    left_out: BTreeSet<PathBuf>,
     checked: Instant,
     has_synced: bool,
     watcher: Watcher,
@@ -215,6 +217,7 @@ impl Watch {
             events,
             due: BTreeMap::new(),
             failures: BTreeMap::new(),
+            left_out: BTreeSet::new(),
             checked: Instant::now(),
             has_synced: false,
             watcher,
@@ -301,10 +304,20 @@ impl Watch {
         (observer, stop): (&mut dyn ImportObserver, &AtomicBool),
         is_news_only: bool,
     ) -> Result<()> {
-        let failures = &mut self.failures;
+        let (failures, known_left_out) = (&mut self.failures, &mut self.left_out);
         let mut again = Vec::new();
-        let mut until = Until { observer, stop, is_news_only, failures, again: &mut again };
-        self.place.store()?.sync_with_beside(paths, &self.options, &mut until)?;
+        let mut until = Until {
+            observer,
+            stop,
+            is_news_only,
+            failures,
+            again: &mut again,
+            known_left_out,
+            left_out: Vec::new(),
+        };
+        let synced = self.place.store()?.sync_with_beside(paths, &self.options, &mut until);
+        until.left_out.iter().for_each(|left_out| until.observer.left_out(left_out));
+        synced?;
         let now = Instant::now();
         self.due.extend(again.into_iter().map(|(path, pause)| (path, (now + pause, true))));
         Ok(())
@@ -443,6 +456,9 @@ struct Until<'o> {
     failures: &'o mut BTreeMap<PathBuf, Failure>,
     /// Files that are to be tried again, each after a time.
     again: &'o mut Vec<(PathBuf, Duration)>,
+    known_left_out: &'o mut BTreeSet<PathBuf>,
+    /// The files that are left out and were not known, by the reason.
+    left_out: Vec<LeftOut>,
 }
 
 impl Until<'_> {
@@ -476,6 +492,13 @@ impl ImportObserver for Until<'_> {
             // What the store refuses stays refused until the file changes.
             ImportStatus::Failed => {
                 self.is_known(&report.path, report.reason.as_ref(), report.refusal.is_some())
+            }
+            ImportStatus::LeftOut => {
+                let is_known = !self.known_left_out.insert(report.path.clone());
+                if let (false, Some(Refusal::LeftOut(reason))) = (is_known, report.refusal) {
+                    LeftOut::count(&mut self.left_out, reason);
+                }
+                is_known
             }
             _ => {
                 self.failures.remove(&report.path);

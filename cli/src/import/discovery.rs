@@ -62,7 +62,9 @@ impl Discovery {
         }
         found.retain(|folder| family.is_none_or(|family| family == folder.family));
         let folders: Vec<FoundFolder> = found.iter().map(FoundFolder::new).collect();
-        if folders.iter().all(|folder| folder.files == 0) {
+        if folders.iter().all(|folder| folder.files == 0)
+            && !found.iter().any(ProgramFolder::has_left_out)
+        {
             let folders = found.into_iter().map(|folder| folder.path).collect();
             return Err(Failure::NothingToImport { folders });
         }

@@ -15,6 +15,7 @@ use serde::Serialize;
 use self::discovery::{Discovery, FoundFolder};
 use self::input::Input;
 pub(super) use self::sources::Sources;
+use self::teller::print_left_out;
 pub(super) use self::teller::{Listing, Teller};
 use super::Status;
 use super::failure::{Failure, complain};
@@ -33,7 +34,8 @@ use super::show::write_beside;
 /// in your home folder. Importing a file again skips it if it is unchanged and adds what is new if it has grown; if its
 /// old lines differ, the file replaces its session only if the session holds nothing that the file lacks. Each file is
 /// stored whole or not at all. A file that is not a session is reported and skipped, and is not a failure; nor is a file
-/// whose session `leafline rm` deleted, which stays deleted unless --restore is given. A large import returns unused space
+/// whose session `leafline rm` deleted, which stays deleted unless --restore is given. Files that Codex has compressed are left
+/// out, and so are those of its first versions; the totals say how many, and why. A large import returns unused space
 /// to the system at its end.
 ///
 /// With - as the PATH, imports one session from standard input. It gets the id that its lines state, and no path: `ls --gone`
@@ -48,8 +50,9 @@ use super::show::write_beside;
 /// totals. Of the files beside sessions it lists those that were not taken. --verbose lists all files, --quiet only failures.
 /// With --json, one object a file (path, status, session, family, version, lines, entries, malformed, bytes, reason), unchanged
 /// ones too, and one for each listed file beside a session (path, status, beside: the session, bytes, reason); then one object
-/// with the totals, by status, those of files beside sessions as beside: {taken, bytes, unchanged, skipped, failed}; without a
-/// PATH it also has the programs' folders, as folders: [{family, path, exists, files, bytes}].
+/// with the totals, by status, those of files beside sessions as beside: {taken, bytes, unchanged, skipped, failed}, those of
+/// files that are left out as left_out: [{reason, files}]; without a PATH it also has the programs' folders, as folders:
+/// [{family, path, exists, files, bytes}].
 ///
 /// ctrl-c stops between two files or inside one, which then leaves nothing; the exit status is 130. The next run goes on
 /// from there.
@@ -95,8 +98,8 @@ pub(super) struct Arguments {
     indexing: Indexing,
 }
 
-/// What is usually not listed: in a second import, nearly all files.
-const USUALLY_HIDDEN: &[ImportStatus] = &[ImportStatus::Unchanged];
+/// What is usually not listed: in a second import, nearly all files. Those that are left out are counted.
+const USUALLY_HIDDEN: &[ImportStatus] = &[ImportStatus::Unchanged, ImportStatus::LeftOut];
 
 /// Imports the files.
 pub(super) fn run(
@@ -222,7 +225,7 @@ pub(super) fn print_totals(
     let Some(outcomes) = counts(&outcomes) else {
         let beside = beside.map(|beside| format!(": {beside}")).unwrap_or_default();
         out.line(format_args!("{files}{beside}"))?;
-        return out.show();
+        return print_all_left_out(totals, out);
     };
     let mut parts = vec![outcomes, counted(totals.entries, "entry", "entries")];
     if totals.malformed > 0 {
@@ -232,5 +235,11 @@ pub(super) fn print_totals(
     let seconds = begun.elapsed().as_secs_f64();
     parts.push(format!("{} in {seconds:.1} s", bytes(totals.bytes)));
     write_beside("", 0, &format!("{files}: {}", parts.join("; ")), out)?;
+    print_all_left_out(totals, out)
+}
+
+/// Ends the totals with the files that were left out, a line a reason.
+fn print_all_left_out(totals: &ImportTotals, out: &mut Output) -> Result<(), Failure> {
+    totals.left_out.iter().try_for_each(|left_out| print_left_out(left_out, out))?;
     out.show()
 }

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use anstyle::Style;
-use leafline::import::{BesideReport, BesideStatus, FileReport, ImportObserver, ImportStatus};
+use leafline::import::{
+    BesideReport, BesideStatus, FileReport, ImportObserver, ImportStatus, LeftOut, LeftOutReason,
+};
 
 use super::sources::is_standard_input;
 use crate::advice::with_advice;
@@ -44,6 +46,7 @@ impl Listing {
                 ImportStatus::Replaced,
                 ImportStatus::Unchanged,
                 ImportStatus::Skipped,
+                ImportStatus::LeftOut,
                 ImportStatus::Removed,
             ],
             _ => usually,
@@ -66,6 +69,7 @@ pub(crate) struct Teller<'o> {
     out: &'o mut Output,
     hidden: &'static [ImportStatus],
     hidden_beside: &'static [BesideStatus],
+    is_quiet: bool,
     interrupt: Interrupt,
     bar: Bar,
     /// The files that are known, and those whose outcome is.
@@ -84,7 +88,9 @@ impl<'o> Teller<'o> {
     ) -> Self {
         let bar = Bar::of_bytes(0);
         let (hidden, hidden_beside) = (listing.hidden(usually), listing.hidden_beside());
-        Self { out, hidden, hidden_beside, interrupt, bar, files: 0, ended: 0, failure: None }
+        let is_quiet = listing.is_quiet();
+        let (files, ended, failure) = (0, 0, None);
+        Self { out, hidden, hidden_beside, is_quiet, interrupt, bar, files, ended, failure }
     }
 
     /// Says how far an import came that was interrupted, once its bar is gone; and why not everything could be
@@ -113,7 +119,8 @@ impl ImportObserver for Teller<'_> {
     }
 
     fn file(&mut self, report: &FileReport) {
-        self.ended += 1;
+        // Those that are left out are not among the known.
+        self.ended += u64::from(report.status != ImportStatus::LeftOut);
         if self.failure.is_none() && !self.hidden.contains(&report.status) {
             let out = &mut *self.out;
             self.failure = self.bar.aside(|| print_file(report, out)).err();
@@ -127,9 +134,32 @@ impl ImportObserver for Teller<'_> {
         }
     }
 
+    fn left_out(&mut self, left_out: &LeftOut) {
+        if self.failure.is_none() && !self.is_quiet {
+            let out = &mut *self.out;
+            self.failure = self.bar.aside(|| print_left_out(left_out, out)).err();
+        }
+    }
+
     fn is_stopped(&self) -> bool {
         self.interrupt.is_set()
     }
+}
+
+/// Says of a reason how many files were left out for it.
+pub(super) fn print_left_out(left_out: &LeftOut, out: &mut Output) -> Result<(), Failure> {
+    if out.is_json() {
+        out.json(&serde_json::json!({ "left_out": [left_out] }))?;
+        return out.show();
+    }
+    let files = counted(left_out.files, "file", "files");
+    let advice = match (left_out.reason, left_out.files) {
+        (LeftOutReason::Compressed, 1) => "; decompress it to import it",
+        (LeftOutReason::Compressed, _) => "; decompress them to import them",
+        _ => "",
+    };
+    write_beside("", 0, &format!("{files} left out: {}{advice}", left_out.reason), out)?;
+    out.show()
 }
 
 fn print_file(report: &FileReport, out: &mut Output) -> Result<(), Failure> {
@@ -173,6 +203,7 @@ impl<'r> Line<'r> {
             ImportStatus::Grown => ("grown", GOOD),
             ImportStatus::Unchanged => ("unchanged", FAINT),
             ImportStatus::Replaced => ("replaced", GOOD),
+            ImportStatus::LeftOut => ("left out", FAINT),
             ImportStatus::Removed => ("removed", FAINT),
             ImportStatus::Failed => ("failed", BAD),
             // Skipped, or a status added by a later library.

@@ -47,6 +47,7 @@ mod import;
 mod interrupted;
 #[cfg(unix)]
 mod keep;
+mod left_out;
 mod leftovers;
 mod lists;
 mod live;
@@ -82,6 +83,8 @@ mod svg;
 mod sync;
 #[cfg(target_os = "linux")]
 mod terminal;
+#[cfg(target_os = "linux")]
+mod tour;
 mod tree;
 mod tree_model;
 mod usage;

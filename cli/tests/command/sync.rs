@@ -73,6 +73,24 @@ fn a_program_gets_the_reports_of_a_watch_at_once() {
     assert!(first.contains("one.jsonl") && second.contains("two.jsonl"), "{first}{second}");
 }
 
+/// In place of a line for each of them.
+#[test]
+fn a_watch_counts_the_files_that_it_leaves_out() {
+    let scene = Scene::new();
+    for name in ["rollout-a.jsonl.zst", "rollout-b.jsonl.zst"] {
+        scene.write(&format!("sessions/{name}"), b"");
+    }
+    let mut watching = watch(&scene.store(), &scene.folder().join("sessions"));
+    let mut reports = BufReader::new(watching.stdout.take().unwrap());
+    let mut report = String::new();
+    reports.read_line(&mut report).unwrap();
+    interrupt(&watching);
+    assert!(watching.wait().unwrap().success());
+    assert!(report.starts_with("2 files left out: compressed with Zstandard"), "{report}");
+    report.clear();
+    assert_eq!(reports.read_line(&mut report).unwrap(), 0, "{report}");
+}
+
 /// Pieces that split lines, and characters, anywhere.
 fn pieces(bytes: &[u8], seed: usize) -> Vec<&[u8]> {
     let mut pieces = Vec::new();

@@ -59,16 +59,28 @@ pub(crate) fn at_store(
     variables: &[(&str, &str)],
     size: Size,
 ) -> Terminal {
+    let (program, folder) = (env!("CARGO_BIN_EXE_leafline"), store.parent().unwrap());
+    let mut all = vec![("LEAFLINE_STORE", store.to_str().unwrap())];
+    all.extend_from_slice(variables);
+    in_folder(folder, (program, arguments), &all, size)
+}
+
+/// Any program, with this folder as its home and its directory.
+pub(crate) fn in_folder(
+    folder: &Path,
+    (program, arguments): (&str, &[&str]),
+    variables: &[(&str, &str)],
+    size: Size,
+) -> Terminal {
     let mut command = Command::new("setsid");
     // A shell that starts the tests in the background has told them, and what they start, to ignore ctrl-c.
-    command.args(["--ctty", "env", "--default-signal", env!("CARGO_BIN_EXE_leafline")]);
+    command.args(["--ctty", "env", "--default-signal", program]);
     command.args(arguments);
     for name in ["LEAFLINE_PAGER", "PAGER", "LESS", "NO_COLOR", "CLICOLOR_FORCE", "LC_ALL"] {
         command.env_remove(name);
     }
-    command.env("LEAFLINE_STORE", store).env("TERM", "xterm").env("LANG", "C.UTF-8");
+    command.env("TERM", "xterm").env("LANG", "C.UTF-8");
     // What a pager keeps or saves goes into the scene's folder, not into the sources or the home of who runs the tests.
-    let folder = store.parent().unwrap();
     command.current_dir(folder).env("HOME", folder).env("LESSHISTFILE", "-");
     command.env("TZ", "UTC").envs(variables.iter().copied());
     Terminal::begin(command, size)

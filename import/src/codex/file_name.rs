@@ -25,6 +25,8 @@ pub struct RolloutName<'a> {
 
 /// How long the time is.
 const TIME: usize = "2026-11-20T10-00-00".len();
+/// How long a day is, with the `-` after it.
+const DAY: usize = "2026-11-20-".len();
 /// How long an id is.
 const ID: usize = "0199f2b4-5c1e-7a30-9c55-3b1f0e8d2a61".len();
 
@@ -39,6 +41,18 @@ impl<'a> RolloutName<'a> {
         let is_name = is_time(time) && is_id(session_id) && is_id(rollout_id);
         is_name.then_some(Self { time, session_id, rollout_id })
     }
+}
+
+/// Whether a file has the name of a session of the versions 0.1: `rollout-<day>-<id>.json` (observed).
+pub(super) fn is_early(file_name: &str) -> bool {
+    let rest = file_name.strip_prefix("rollout-").and_then(|rest| rest.strip_suffix(".json"));
+    let day = rest.and_then(|rest| rest.get(..DAY));
+    day.is_some_and(|day| {
+        day.bytes().enumerate().all(|(at, byte)| match at {
+            4 | 7 | 10 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+    })
 }
 
 fn is_time(text: &str) -> bool {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use crate::codex::file_name::RolloutName;
+use crate::codex::file_name::{RolloutName, is_early};
 use crate::codex::header::Header;
 use crate::codex::names::{INDEX_FILE, name_in};
 use crate::codex::scanner::Scanner;
@@ -14,6 +14,7 @@ use crate::family::Family;
 use crate::file_name::FileName;
 use crate::format::{EntryIds, Format, RecoveryRule};
 use crate::kind::{EntryKind, MessageRole};
+use crate::left_out::LeftOutReason;
 use crate::migration::NoMigration;
 use crate::start::{Agent, Refusal, Start};
 use crate::surroundings::Surroundings;
@@ -62,6 +63,14 @@ impl Format for Codex {
     fn named_folders(surroundings: &Surroundings<'_>) -> Option<Vec<PathBuf>> {
         let home = surroundings.path(HOME_VARIABLE)?;
         Some(vec![home.join(SESSIONS), home.join(ARCHIVED)])
+    }
+
+    /// Observed.
+    fn left_out(name: &str) -> Option<LeftOutReason> {
+        if name.starts_with("rollout-") && name.ends_with(".jsonl.zst") {
+            return Some(LeftOutReason::Compressed);
+        }
+        is_early(name).then_some(LeftOutReason::EarlyVersion)
     }
 
     fn detect(prefix: &[u8], _: bool, complete: bool) -> Result<Start, Refusal> {
@@ -200,6 +209,25 @@ mod tests {
         assert_eq!(id(&format!("/s/{name}.jsonl")), SESSION.as_bytes());
         assert_eq!(id(&format!("/s/{name}_{ROLLOUT}.jsonl")), ROLLOUT.as_bytes());
         assert_eq!(id("/s/copy.jsonl"), SESSION.as_bytes());
+    }
+
+    #[test]
+    fn compressed_and_early_files_are_left_out() {
+        let name = format!("rollout-2026-11-20T10-00-00-{SESSION}");
+        let early = format!("rollout-2025-04-17-{SESSION}");
+        let (compressed, of_early) = (LeftOutReason::Compressed, LeftOutReason::EarlyVersion);
+        for (name, reason) in [
+            (format!("{name}.jsonl.zst"), Some(compressed)),
+            (format!("{name}_{ROLLOUT}.jsonl.zst"), Some(compressed)),
+            (format!("{early}.json"), Some(of_early)),
+            (format!("{name}.jsonl"), None),
+            (format!("{name}.zst"), None),
+            (format!("{early}.jsonl"), None),
+            ("rollout-plan.json".to_owned(), None),
+            ("notes.jsonl.zst".to_owned(), None),
+        ] {
+            assert_eq!(Codex::left_out(&name), reason, "{name}");
+        }
     }
 
     #[test]

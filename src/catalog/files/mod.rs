@@ -16,7 +16,7 @@ pub use self::recent::RecentSession;
 use super::filter::{SessionFilter, Sieve};
 use super::import::candidate::Candidate;
 use super::import::report::{FileReport, ImportStatus, Recovery};
-use super::import::{FoundFile, beginning, find_files};
+use super::import::{FoundFile, NotFound, beginning, find_files};
 use super::order::Ordered;
 use super::programs::program_folders;
 
@@ -135,7 +135,10 @@ impl SessionFiles {
     fn find(&self) -> (Vec<FoundFile>, Vec<UnreadableFile>) {
         let mut unreadable = Vec::new();
         let files = find_files(&self.paths, &mut |path, problem| {
-            unreadable.push(UnreadableFile { path: path.to_owned(), reason: problem.to_string() });
+            if !matches!(problem, NotFound::LeftOut(_)) {
+                let (path, reason) = (path.to_owned(), problem.to_string());
+                unreadable.push(UnreadableFile { path, reason });
+            }
         });
         (files, unreadable)
     }

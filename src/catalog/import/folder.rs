@@ -6,7 +6,7 @@ use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use leafline_import::Family;
+use leafline_import::{Family, LeftOutReason};
 
 use crate::regular_file::{check_regular, open_regular};
 use crate::store::beside::ENDING;
@@ -29,6 +29,9 @@ pub(crate) enum NotFound {
     /// A link that leads nowhere.
     #[error("it is a link that leads nowhere")]
     Nowhere,
+    /// A session's file in a form that is not read.
+    #[error("{0}")]
+    LeftOut(LeftOutReason),
 }
 
 /// A file that may be a session, as it was when it was found.
@@ -251,6 +254,11 @@ impl<'f> Search<'f> {
                     Ok(false)
                 }
                 Ok(Found::File(_)) if matches!(self.sessions, Sessions::Left) => Ok(false),
+                Ok(Found::OtherFile)
+                    if !is_beside && let Some(reason) = self.left_out(&path, &found) =>
+                {
+                    Err(NotFound::LeftOut(reason))
+                }
                 Ok(Found::OtherFile | Found::File(_)) => {
                     if let Some(beside) = self.beside.as_mut().filter(|_| is_beside) {
                         beside.files.push(path.clone());
@@ -273,6 +281,19 @@ impl<'f> Search<'f> {
             }
         }
         inner
+    }
+
+    /// Why a file in a folder of sessions is left out although it holds one. Once it is decompressed, the session's file is
+    /// next to it.
+    fn left_out(&self, path: &Path, found: &[DirEntry]) -> Option<LeftOutReason> {
+        if !matches!(self.sessions, Sessions::Wanted) {
+            return None;
+        }
+        let name = path.file_name()?.to_str()?;
+        let reason = Family::ALL.iter().find_map(|family| family.left_out(name))?;
+        let plain = path.with_extension("");
+        let is_plain_there = is_named_as_session(&plain) && is_among(&plain, found);
+        (!is_plain_there).then_some(reason)
     }
 
     /// Whether a link to a folder is to be followed.
@@ -408,6 +429,29 @@ mod tests {
             assert!(said.iter().any(|said| said.starts_with(expected)), "{expected}: {said:?}");
         }
         assert_eq!(said.len(), 4, "{said:?}");
+    }
+
+    #[test]
+    fn compressed_files_are_left_out_where_sessions_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |path: &str| folder.path().join(path);
+        let [plain, compressed] = ["rollout-a.jsonl", "rollout-a.jsonl.zst"];
+        for path in ["in/1/", "in/2/", "in/s/"] {
+            write(&at(path).join(compressed));
+        }
+        // Beside it, and in the folder beside a session.
+        write(&at("in/2").join(plain));
+        write(&at("in/s.jsonl"));
+        symlink(at("in/1").join(compressed), at("in/rollout-b.jsonl.zst")).unwrap();
+        let mut left_out = Vec::new();
+        let mut failed = |path: &Path, problem: &NotFound| {
+            assert!(matches!(problem, NotFound::LeftOut(LeftOutReason::Compressed)), "{problem}");
+            left_out.push(path.to_owned());
+        };
+        let (files, beside) = find_with_beside(&[at("in")], &|_| false, &mut failed);
+        assert_eq!(files.len(), 2);
+        assert_eq!(left_out, [at("in/rollout-b.jsonl.zst"), at("in/1").join(compressed)]);
+        assert_eq!(beside, [at("in/s").join(compressed)]);
     }
 
     #[test]

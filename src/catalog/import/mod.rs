@@ -42,7 +42,7 @@ use self::pipeline::Stopped;
 use self::read::{Mode, Reader};
 pub use self::report::{
     BesideReport, BesideStatus, BesideTotals, FileReport, ImportObserver, ImportOptions,
-    ImportStatus, ImportTotals, Recovery, Refusal,
+    ImportStatus, ImportTotals, LeftOut, Recovery, Refusal,
 };
 pub use self::standing::{FileBehind, FolderStanding, LastSeen};
 use self::writer::Writer;
@@ -80,8 +80,9 @@ impl Store {
     ///
     /// Each file is stored as a whole or not at all; what a report calls imported is on disk. A file that is not a
     /// session, or that cannot be read, is reported and does not affect the others. One that is not a session is skipped if it
-    /// is in one of the folders, and has failed if its own path is given. Memory is bounded by 256 MB and the
-    /// longest line, whatever the files' sizes.
+    /// is in one of the folders, and has failed if its own path is given. The totals count the files of folders that are
+    /// [left out](ImportTotals::left_out), because their names show a form of sessions that is not read. Memory is bounded by
+    /// 256 MB and the longest line, whatever the files' sizes.
     ///
     /// What a program keeps beside its sessions, such as long outputs of tools, comes after them: files in the folder with the name
     /// of a session's file without `.jsonl`, and below it, and those that Claude Code keeps for a session elsewhere in its home. They
@@ -369,11 +370,13 @@ fn files_in(paths: &[impl AsRef<Path>]) -> HashSet<PathBuf> {
 
 /// The report of a file or folder that cannot be examined.
 fn not_found(path: &Path, problem: &NotFound) -> FileReport {
-    let status = match problem {
-        NotFound::Failed(_) => ImportStatus::Failed,
-        NotFound::Loop | NotFound::Nowhere => ImportStatus::Skipped,
+    let (status, refusal) = match problem {
+        NotFound::Failed(_) => (ImportStatus::Failed, None),
+        NotFound::Loop | NotFound::Nowhere => (ImportStatus::Skipped, None),
+        NotFound::LeftOut(reason) => (ImportStatus::LeftOut, Some(Refusal::LeftOut(*reason))),
     };
-    FileReport::new(path.to_owned(), status).with_reason(problem.to_string())
+    let report = FileReport::new(path.to_owned(), status).with_reason(problem.to_string());
+    FileReport { refusal, ..report }
 }
 
 /// Adds up reports, and passes them on in the order of the files: a report waits for those before it.

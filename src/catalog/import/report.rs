@@ -3,9 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use leafline_import::Family;
 use leafline_import::lines::{LONGEST_LINE, LineTooLong};
-use serde::Serialize;
+use leafline_import::{Family, LeftOutReason};
+use serde::{Serialize, Serializer};
 
 use super::beside::LARGEST;
 use crate::catalog::path_text;
@@ -77,6 +77,9 @@ pub enum ImportStatus {
     Replaced,
     /// The file is not a session, and was found in a folder.
     Skipped,
+    /// The file was found in a folder, and holds a session in a form that is not read; [`Refusal::LeftOut`] has the reason.
+    #[serde(rename = "left_out")]
+    LeftOut,
     /// Its session was removed from the store, and stays so; [`Refusal::Removed`] says when. With
     /// [`ImportOptions::restore`] it is imported again.
     Removed,
@@ -90,6 +93,8 @@ pub enum ImportStatus {
 pub enum Refusal {
     /// The file is not a session, and its own path was given; in a folder it is [skipped](ImportStatus::Skipped).
     NotASession,
+    /// The file was found in a folder, and its form is not read.
+    LeftOut(LeftOutReason),
     /// The session has something that the file lacks. [`ImportOptions::replace`] stores the file all the same.
     WouldLose,
     /// The session is damaged, and the file cannot restore it. [`crate::Store::verify`] says more.
@@ -276,6 +281,31 @@ impl BesideTotals {
     }
 }
 
+/// Files in folders that hold sessions in a form that is not read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct LeftOut {
+    /// Why they were left out.
+    #[serde(serialize_with = "text")]
+    pub reason: LeftOutReason,
+    /// How many.
+    pub files: u64,
+}
+
+impl LeftOut {
+    /// Counts a file among those of its reason.
+    pub(in crate::catalog) fn count(all: &mut Vec<Self>, reason: LeftOutReason) {
+        match all.iter_mut().find(|left_out| left_out.reason == reason) {
+            Some(left_out) => left_out.files += 1,
+            None => all.push(Self { reason, files: 1 }),
+        }
+    }
+}
+
+fn text<S: Serializer>(reason: &LeftOutReason, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(reason)
+}
+
 /// All files' outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ImportTotals {
@@ -308,20 +338,29 @@ pub struct ImportTotals {
     pub new_bytes: u64,
     /// The files beside sessions, which the other numbers do not count.
     pub beside: BesideTotals,
+    /// The files that were left out, which the other numbers do not count.
+    pub left_out: Vec<LeftOut>,
 }
 
 impl ImportTotals {
     pub(super) fn add(&mut self, report: &FileReport) {
-        self.files += 1;
-        *match report.status {
+        let of_status = match report.status {
             ImportStatus::Imported => &mut self.imported,
             ImportStatus::Grown => &mut self.grown,
             ImportStatus::Unchanged => &mut self.unchanged,
             ImportStatus::Replaced => &mut self.replaced,
             ImportStatus::Skipped => &mut self.skipped,
+            ImportStatus::LeftOut => {
+                if let Some(Refusal::LeftOut(reason)) = report.refusal {
+                    LeftOut::count(&mut self.left_out, reason);
+                }
+                return;
+            }
             ImportStatus::Removed => &mut self.removed,
             ImportStatus::Failed => &mut self.failed,
-        } += 1;
+        };
+        *of_status += 1;
+        self.files += 1;
         let is_stored = !matches!(
             report.status,
             ImportStatus::Skipped | ImportStatus::Removed | ImportStatus::Failed
@@ -356,6 +395,12 @@ pub trait ImportObserver {
     /// The outcome of a file beside a session is final, and durable. They come after all sessions.
     fn beside(&mut self, report: &BesideReport) {
         let _ = report;
+    }
+
+    /// A watch has found files that it leaves out, and has not reported before. Those of an import or a sync are in its
+    /// [totals](ImportTotals::left_out).
+    fn left_out(&mut self, left_out: &LeftOut) {
+        let _ = left_out;
     }
 
     /// Whether the import is to end now. It asks before each file and each block of one (1 MiB). What is stored by then

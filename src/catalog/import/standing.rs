@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::super::file_time::nanoseconds;
 use super::candidate::Candidate;
-use super::folder::{FoundFile, find};
+use super::folder::{FoundFile, NotFound, find};
 use super::quick;
 use super::report::{ImportStatus, Recovery};
 use crate::catalog::gone::exists;
@@ -99,7 +99,9 @@ impl Store {
         let mut last = Last::default();
         let mut unreadable = 0;
         let files = match folder.is_dir() {
-            true => find(&[folder], &mut |_, _| unreadable += 1),
+            true => find(&[folder], &mut |_, problem| {
+                unreadable += u64::from(!matches!(problem, NotFound::LeftOut(_)));
+            }),
             false => Vec::new(),
         };
         standing.unreadable = unreadable;
