@@ -139,7 +139,7 @@
 //!   deletion when [`Store::remove`] or [`Store::remove_all`] returns.
 //! - When a method that appends, branches or rewrites returns, its effect is on disk; when it fails, it has no effect.
 //!   Entries that several processes append to one session follow one another, each below the one before. Only a session
-//!   that a host has asked to be deferred ([`pi::PiStore`]) is in memory until its first assistant message.
+//!   that a host has asked to be deferred ([`pi::PiStore`]) is in memory until its first message.
 //! - A file is stored as a whole or not at all. After a crash in the middle of an import the reported files are stored.
 //!   Nothing of the file in progress is visible; the next import or [`Store::compact`] sweeps its rows. Importing the
 //!   same folder again adds what is missing.

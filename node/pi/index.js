@@ -450,7 +450,7 @@ export class PiSessionManager {
         "Session id must be non-empty, contain only alphanumeric characters, '-', '_', and '.', and start and end with an alphanumeric character",
       )
     }
-    return this.#enter(this.#store.createDeferredSessionSync({ family: 'pi', cwd: this.#cwd, id, parentSession }))
+    return this.#enter(this.#store.createDeferredSessionSync({ family: 'pi', cwd: this.#cwd, id, parentSession }, this.#version))
   }
 
   /** @param {Session} session */

@@ -1,6 +1,10 @@
 //! The store.
 
+use std::str::FromStr;
+
 use leafline::Store as Handle;
+use leafline::context::ProgramVersion;
+use leafline::live::Persistence;
 use leafline::pi::PiStore;
 use napi::bindgen_prelude::{AsyncTask, ToNapiValue, TypeName};
 use napi_derive::napi;
@@ -10,7 +14,7 @@ use crate::objects::{
 };
 use crate::reader::SessionReader;
 use crate::session::Session;
-use crate::work::{Dependents, Result, Shared, Work, failed, spawn};
+use crate::work::{Dependents, Result, Shared, Work, failed, invalid, spawn};
 
 /// A store: one file with many sessions, open for any number of processes at once.
 #[napi]
@@ -155,11 +159,22 @@ impl Store {
         Ok(self.spawn_make(move |store| store.create_session(&new)))
     }
 
-    /// Begins a session of pi's or omp's in memory, as their session managers do. It is stored with its first assistant message,
+    /// Begins a session of pi's or omp's in memory, as their session managers do. It is stored with the message at which the
+    /// program writes its file (`asOf` is the version of pi, the newest one if it is absent: the first of the user or the
+    /// assistant, before 0.99 the first of the assistant),
     /// or by `appendLines`; what else was appended before is lost if the process ends.
     #[napi]
-    pub fn create_deferred_session_sync(&self, beginning: NewSession) -> Result<Session> {
-        let new = beginning.session()?;
+    pub fn create_deferred_session_sync(
+        &self,
+        beginning: NewSession,
+        as_of: Option<String>,
+    ) -> Result<Session> {
+        let mut new = beginning.session()?;
+        let as_of = as_of.as_deref().map(ProgramVersion::from_str).transpose();
+        let mut persistence =
+            new.persistence.unwrap_or_else(|| Persistence::documented(new.family));
+        persistence.as_of = as_of.map_err(invalid)?;
+        new.persistence = Some(persistence);
         self.make(|store| store.create_deferred_session(&new))
     }
 

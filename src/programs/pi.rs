@@ -17,23 +17,27 @@ use crate::store::Store;
 /// others.
 ///
 /// ```
-/// use leafline::pi::PiStore;
+/// use leafline::pi::{PiSession, PiStore};
 /// use leafline::{Family, NewSession, Store};
 /// use serde_json::json;
 ///
 /// # fn main() -> leafline::Result<()> {
 /// let store = Store::in_memory()?;
 /// let mut session = store.create_deferred_session(&NewSession::new(Family::Pi, "/work"))?;
-/// session.append_message(&json!({"role": "user", "content": "Hello"}))?;
+/// session.append_thinking_level_change("high")?;
 /// assert!(session.is_waiting() && store.sessions()?.is_empty());
-/// session.append_message(&json!({"role": "assistant", "content": []}))?;
+/// session.append_message(&json!({"role": "user", "content": "Hello"}))?;
 /// assert_eq!(store.sessions()?[0].entries, 2);
 /// # Ok(())
 /// # }
 /// ```
 pub trait PiStore: Sealed {
-    /// Begins a session in memory. Its first assistant message stores it with all its entries; so do
-    /// [`Session::append_lines`] and [`Session::store_now`]. What was appended before that is lost if the process ends.
+    /// Begins a session in memory. The message at which the program writes its file stores it with all its entries; so do
+    /// [`Session::append_lines`] and [`Session::store_now`]. What was appended before that is lost if the process ends. If it
+    /// cannot be stored, it waits without what was to be appended.
+    ///
+    /// It is the first message of the user or the assistant for pi since 0.99, and the first of the assistant for pi before that
+    /// and for omp. [`Persistence::as_of`](crate::live::Persistence::as_of) of `new` names the version of pi.
     ///
     /// # Errors
     ///
@@ -181,8 +185,8 @@ pub trait PiSession: Sealed {
     /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) if the session is Opal's or Codex's.
     fn create_branched_session(&self, leaf: &str) -> Result<Session>;
 
-    /// The same, except that a path without an assistant message waits for one, like
-    /// [`PiStore::create_deferred_session`].
+    /// The same, except that a path without the message at which the program writes its file waits for it, like
+    /// [`PiStore::create_deferred_session`]; the version of pi is this session's.
     ///
     /// # Errors
     ///

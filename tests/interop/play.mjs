@@ -173,7 +173,7 @@ function idOf(session, reference) {
 	return entries[reference].id;
 }
 
-/** pi writes nothing before the first answer of a model, and never for a session in memory. */
+/** pi writes nothing before the first message, which is an answer of a model before 0.99, and never for a session in memory. */
 function writtenFile(session) {
 	const file = session.getSessionFile();
 	return file !== undefined && existsSync(file) ? file : undefined;

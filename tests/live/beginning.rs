@@ -1,7 +1,7 @@
 //! When a session is stored.
 
 use leafline::error::{LiveError, SessionError, StoreError};
-use leafline::live::Persistence;
+use leafline::live::{Persistence, RepeatedIds};
 use leafline::pi::{PiSession, PiStore};
 use leafline::{Error, Family, NewSession, Store, StoreOptions};
 
@@ -10,7 +10,7 @@ use super::*;
 #[test]
 fn a_deferred_session_is_stored_with_its_first_assistant_message() {
     let store = Store::in_memory().unwrap();
-    let new = NewSession::new(Family::Pi, "/work");
+    let new = as_of_pi("0.87.1");
     let mut session = store.create_deferred_session(&new).unwrap();
     let first = session.append_message(&user("Hello")).unwrap();
     session.append_label_change(&first, Some("start")).unwrap();
@@ -29,6 +29,70 @@ fn a_deferred_session_is_stored_with_its_first_assistant_message() {
     let again = store.session(session.id()).unwrap();
     assert_eq!(path(&again), [first.clone(), last]);
     assert_eq!(again.reader().unwrap().get_label(&first).unwrap().as_deref(), Some("start"));
+    assert_sound(&store);
+}
+
+/// A session whose moment of storing is that of a version of pi.
+fn as_of_pi(version: &str) -> NewSession {
+    let mut new = NewSession::new(Family::Pi, "/work");
+    let mut persistence = Persistence::documented(Family::Pi);
+    persistence.as_of = Some(version.parse().unwrap());
+    new.persistence = Some(persistence);
+    new
+}
+
+#[test]
+fn the_version_of_pi_says_which_message_stores_a_session() {
+    let newest = NewSession::new(Family::Pi, "/work");
+    let of_omp = NewSession::new(Family::Omp, "/work");
+    for (new, waits) in [
+        (as_of_pi("0.98"), true),
+        (as_of_pi("0.99"), false),
+        (as_of_pi("1.6.0"), false),
+        (newest, false),
+        (of_omp, true),
+    ] {
+        let store = Store::in_memory().unwrap();
+        let mut session = store.create_deferred_session(&new).unwrap();
+        session.append_thinking_level_change("high").unwrap();
+        assert!(session.is_waiting());
+        let first = session.append_message(&user("Hello")).unwrap();
+        assert_eq!(session.is_waiting(), waits, "{new:?}");
+        let branch = session.create_deferred_branched_session(&first).unwrap();
+        assert_eq!(branch.is_waiting(), waits, "{new:?}");
+        session.append_message(&assistant("Hi")).unwrap();
+        assert!(!session.is_waiting());
+        assert_sound(&store);
+    }
+}
+
+#[test]
+fn a_deferred_session_that_cannot_be_stored_waits_as_it_was() {
+    let raw = br#"{"type":"message","id":"raw","parentId":null,"message":{"role":"user","content":"Hi"}}"#;
+    let store = Store::in_memory().unwrap();
+    let mut new = NewSession::new(Family::Pi, "/work");
+    new.id = Some("mine".to_owned());
+    let mut session = store.create_deferred_session(&new).unwrap();
+    let first = session.append_thinking_level_change("high").unwrap();
+    let other = store.create_session(&new).unwrap();
+    let before = exported(&session);
+    for _ in 0..2 {
+        let failures = [
+            session.append_message(&user("lost")).map(drop),
+            session.append_lines(raw, RepeatedIds::Add).map(drop),
+            session.store_now(),
+        ];
+        for failure in failures {
+            let error = failure.unwrap_err();
+            assert!(matches!(error, Error::Session(SessionError::Exists { .. })), "{error}");
+        }
+        assert!(session.is_waiting());
+        assert_eq!((exported(&session), path(&session)), (before.clone(), vec![first.clone()]));
+    }
+    store.remove(other.id()).unwrap();
+    let second = session.append_message(&user("Hello")).unwrap();
+    assert!(!session.is_waiting());
+    assert_eq!(path(&store.session("mine").unwrap()), [first, second]);
     assert_sound(&store);
 }
 
@@ -88,12 +152,14 @@ fn an_id_is_given_once() {
 }
 
 #[test]
-fn the_first_failure_to_store_is_kept() {
+fn omp_keeps_the_first_failure_to_store_and_pi_tries_again() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("store");
-    let id = {
+    let [id, of_pi] = {
         let store = Store::open(&path).unwrap();
-        store.create_session(&keeping_everything(Family::Pi)).unwrap().id().to_owned()
+        [Family::Omp, Family::Pi].map(|family| {
+            store.create_session(&NewSession::new(family, "/work")).unwrap().id().to_owned()
+        })
     };
     let options = StoreOptions { read_only: true, ..StoreOptions::default() };
     let store = Store::open_with(&path, &options).unwrap();
@@ -114,9 +180,7 @@ fn the_first_failure_to_store_is_kept() {
         assert!(error.to_string().contains("cannot be written"), "{error}");
     }
     assert!(session.flush().is_err());
-    let mut unlatched = Persistence::keep_everything();
-    unlatched.latches_errors = false;
-    let mut session = store.session(&id).unwrap().with_persistence(unlatched);
+    let mut session = store.session(&of_pi).unwrap();
     for _ in 0..2 {
         assert!(matches!(
             session.append_message(&user("a")),

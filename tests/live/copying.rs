@@ -101,12 +101,16 @@ fn a_branched_session_has_the_path_and_its_labels() {
     ));
     assert!(!source.create_branched_session(&first).unwrap().is_waiting());
     assert_eq!(store.sessions().unwrap().len(), 3);
-    // For a host that asks for it, a path without an assistant waits for one.
+    // For a host that asks for it, a path without an assistant waits for one, if pi of the session's version does.
+    assert!(!source.create_deferred_branched_session(&first).unwrap().is_waiting());
+    let mut persistence = Persistence::documented(Family::Pi);
+    persistence.as_of = Some("0.87.1".parse().unwrap());
+    let source = source.with_persistence(persistence);
     let mut waiting = source.create_deferred_branched_session(&first).unwrap();
     assert!(waiting.is_waiting());
-    assert_eq!(store.sessions().unwrap().len(), 3);
-    waiting.append_message(&assistant("now")).unwrap();
     assert_eq!(store.sessions().unwrap().len(), 4);
+    waiting.append_message(&assistant("now")).unwrap();
+    assert_eq!(store.sessions().unwrap().len(), 5);
     assert!(!source.create_deferred_branched_session(&second).unwrap().is_waiting());
     assert_sound(&store);
 }

@@ -8,6 +8,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 mod context;
+mod deferred;
 mod edited;
 mod edits;
 mod exported;

@@ -6,6 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use leafline::error::{Error, StorageError};
 use leafline::import::ImportOptions;
+use leafline::live::Persistence;
 use leafline::omp::OmpSession;
 use leafline::pi::{Draft, PiSession, PiStore};
 use leafline::storage::{ExpectedSize, SessionStorage, StoreSessionStorage, WriterOptions};
@@ -180,6 +181,9 @@ fn repeat(store: &Store, worker: &str, job: &Job, acknowledge: &impl Fn(Acknowle
 /// A session that is stored with its third message, and continued.
 fn begin_deferred(store: &Store, worker: &str, operation: u64) -> Vec<String> {
     let mut new = NewSession::new(Family::Pi, "/deferred");
+    let mut persistence = Persistence::documented(Family::Pi);
+    persistence.as_of = Some("0.87.1".parse().unwrap());
+    new.persistence = Some(persistence);
     new.id = Some(format!("{worker}-{operation}"));
     let mut session = store.create_deferred_session(&new).unwrap();
     let mut ids = Vec::new();

@@ -116,5 +116,10 @@ pub(super) fn run(
         out.line(format_args!(""))?;
     }
     out.line(format_args!("{}", settings::summary(messages, &settings)))?;
+    if let Some(parent) = reader.missing_beginning()? {
+        out.line(format_args!(
+            "The agent began with the conversation of session {parent}, which is not in the store so far: it is left out"
+        ))?;
+    }
     Ok(Status::Done)
 }

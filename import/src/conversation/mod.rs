@@ -74,8 +74,17 @@ pub enum Images<'f> {
 pub struct Base {
     /// The other session, as its family names it.
     pub session: String,
-    /// The length of the part of its file, in bytes; it ends at a line.
-    pub bytes: u64,
+    /// Where the beginning ends.
+    pub end: BaseEnd,
+}
+
+/// Where the part of another session ends with which a session begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BaseEnd {
+    /// After so many bytes of its file, at the end of a line. The program does not go on without them.
+    Bytes(u64),
+    /// At the entry with this id. Without it, the program goes on with the session's own entries.
+    Entry(String),
 }
 
 /// A preceding session, and how much of it precedes.
@@ -101,6 +110,11 @@ pub trait Conversation {
 
     /// The last line that is an entry.
     fn last_entry(&self) -> Result<Option<u64>, Self::Error>;
+
+    /// Whether it may be an agent's, which another session started.
+    fn is_agent(&self) -> bool {
+        true
+    }
 
     /// Whether records are to be recovered from lines that are not JSON.
     fn recovers(&self) -> bool;

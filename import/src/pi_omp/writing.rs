@@ -4,6 +4,7 @@ use crate::ecma::{self, Document};
 use crate::family::Family;
 use crate::kind::{EntryKind, MessageRole};
 use crate::pi_omp::draft::{Draft, DraftError, Header, ParentId, Place, quoted_wtf8};
+use crate::program_version::ProgramVersion;
 use crate::scan::{Raw, Scanner};
 use crate::text;
 use crate::writing::{
@@ -14,10 +15,22 @@ use crate::writing::{
 /// The version of the sessions that are begun here.
 const VERSION: &str = "3";
 
+/// The first version of pi that writes a new session's file at its first prompt, not at the first answer.
+const KEEPS_PROMPTS: ProgramVersion = ProgramVersion::new(0, 99, 0);
+
 impl Writing for crate::pi::Pi {
     const VERSION: &'static str = VERSION;
     const COPIES: bool = true;
     const FOLLOWS_PATHS: bool = true;
+
+    /// Observed of pi 0.73.1, 0.87.1 and 1.6.0; read in 0.99.1, before which there is none that does so.
+    fn begins_file(role: MessageRole, as_of: Option<ProgramVersion>) -> bool {
+        match role {
+            MessageRole::Assistant => true,
+            MessageRole::User => as_of.is_none_or(|version| version >= KEEPS_PROMPTS),
+            _ => false,
+        }
+    }
 
     fn fresh_session_id(time_ms: i64) -> String {
         ids::by_time(time_ms)
@@ -69,6 +82,7 @@ impl Writing for crate::pi::Pi {
 impl Writing for crate::omp::Omp {
     const VERSION: &'static str = VERSION;
     const RULES: Rules = Rules::documented();
+    const LATCHES_ERRORS: bool = true;
     const NAMES_IN_HEADER: bool = true;
     const COPIES: bool = true;
 

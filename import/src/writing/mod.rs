@@ -12,7 +12,8 @@ pub use rules::{ExternalisedImage, Rules};
 use crate::ecma;
 use crate::family::{Family, with_format};
 use crate::format::Format;
-use crate::kind::EntryKind;
+use crate::kind::{EntryKind, MessageRole};
+use crate::program_version::ProgramVersion;
 use crate::text;
 
 /// How a program begins sessions, appends to them, names and copies them. Each default is what most families do.
@@ -32,6 +33,8 @@ pub trait Writing {
     const COPIES: bool = false;
     /// Whether the program follows only paths from a fork to its source.
     const FOLLOWS_PATHS: bool = false;
+    /// Whether the program keeps its first failure to write, and writes nothing after it.
+    const LATCHES_ERRORS: bool = false;
     /// Whether a copy has only the conversation at an entry, a fork that at the leaf; otherwise a fork has all entries.
     const COPIES_CONVERSATION: bool = false;
     /// Whether a session states from which it comes.
@@ -41,6 +44,13 @@ pub trait Writing {
     /// Whether records in the file can name the leaf, and an entry that follows another than that needs
     /// [one](Self::leaf_line).
     const NAMES_LEAF: bool = false;
+
+    /// Whether a message of this role makes the program write the file of a new session: the program of this version, or the
+    /// newest one.
+    fn begins_file(role: MessageRole, as_of: Option<ProgramVersion>) -> bool {
+        let _ = as_of;
+        role == MessageRole::Assistant
+    }
 
     /// An id for a new session, begun at this time in milliseconds since 1970.
     fn fresh_session_id(time_ms: i64) -> String;
@@ -350,6 +360,18 @@ impl Family {
     #[must_use]
     pub fn follows_paths(self) -> bool {
         with_writing!(self, W => W::FOLLOWS_PATHS)
+    }
+
+    /// Whether the program keeps its first failure to write: [`Writing::LATCHES_ERRORS`].
+    #[must_use]
+    pub fn latches_errors(self) -> bool {
+        with_writing!(self, W => W::LATCHES_ERRORS)
+    }
+
+    /// Whether a message of this role makes the program write the file of a new session: [`Writing::begins_file`].
+    #[must_use]
+    pub fn begins_file(self, role: MessageRole, as_of: Option<ProgramVersion>) -> bool {
+        with_writing!(self, W => W::begins_file(role, as_of))
     }
 
     /// Whether a copy has only the conversation at an entry: [`Writing::COPIES_CONVERSATION`].

@@ -1,7 +1,7 @@
 //! Contexts of stored sessions equal those built from all their lines, and cost no more than they contain.
 
 use leafline_import::codex::{ContextBuilder, Scanner, Truncation, write_input};
-use leafline_import::conversation::{Base, Before, HistoryScope, PathEnd};
+use leafline_import::conversation::{Base, BaseEnd, Before, HistoryScope, PathEnd};
 use leafline_import::text::decode;
 use leafline_import::{Family, lines};
 use proptest::prelude::*;
@@ -201,7 +201,7 @@ fn a_fork_names_its_base() {
     let meta = json!({"id": ID, "history_mode": "paginated", "history_base": base});
     let file = line("session_meta", meta) + "\n";
     let found = Family::Codex.base(&mut stored(file.as_bytes())).unwrap();
-    assert_eq!(found, Some(Base { session: "b".to_owned(), bytes: 700 }));
+    assert_eq!(found, Some(Base { session: "b".to_owned(), end: BaseEnd::Bytes(700) }));
     let alone = Case::new("alone", Vec::new()).file(ID);
     assert_eq!(Family::Codex.base(&mut stored(alone.as_bytes())).unwrap(), None);
 }

@@ -1,6 +1,6 @@
 //! The sessions that another one continues without repeating them.
 
-use leafline_import::conversation::{Base, Before};
+use leafline_import::conversation::{Base, BaseEnd, Before, Conversation};
 
 use super::super::chunk_lines::{Frames, visit_lines};
 use super::super::reader::SessionReader;
@@ -9,18 +9,26 @@ use crate::error::{Error, Result, SessionError};
 use crate::store::ordinal::Ordinal;
 
 /// Sessions, the oldest first, each with the number of its lines that precede the next one.
-pub(super) struct Bases(Vec<(SessionReader, u64)>);
+#[derive(Default)]
+pub(super) struct Bases {
+    parts: Vec<(SessionReader, u64)>,
+    /// Whether the program does not go on without them.
+    are_needed: bool,
+    /// One that the store does not have, or not the entry at which it would end.
+    missing: Option<String>,
+}
 
 impl Bases {
     /// The bases of a session, oldest first. If they form a loop, the session itself is among them.
     pub(super) fn of(reader: &SessionReader) -> Result<Self> {
         let family = reader.family();
-        let mut bases: Vec<(SessionReader, u64)> = Vec::new();
+        let mut bases = Self::default();
         let mut base = family.base(&mut Stored::new(reader.view()))?;
-        while let Some(Base { session: id, bytes }) = base {
-            if id == reader.id() || bases.iter().any(|(known, _)| known.id() == id) {
+        while let Some(Base { session: id, end }) = base {
+            if id == reader.id() || bases.parts.iter().any(|(known, _)| known.id() == id) {
                 break;
             }
+            bases.are_needed = matches!(end, BaseEnd::Bytes(_));
             let not_found =
                 |base: String| SessionError::BaseNotFound { session: reader.id(), base };
             let found = match reader.snapshot().store().reader(&id) {
@@ -29,26 +37,35 @@ impl Bases {
                 | Err(Error::Session(
                     SessionError::NotFound { .. } | SessionError::Ambiguous { .. },
                 )) => {
-                    return Err(not_found(id).into());
+                    if bases.are_needed {
+                        return Err(not_found(id).into());
+                    }
+                    bases.missing = Some(id);
+                    break;
                 }
                 Err(error) => return Err(error),
             };
-            let lines = lines_within(&found, bytes)?;
+            let lines = match end {
+                BaseEnd::Bytes(bytes) => lines_within(&found, bytes)?,
+                BaseEnd::Entry(entry) => {
+                    let place = Stored::new(found.view()).find(entry.as_bytes())?;
+                    let Some(place) = place else {
+                        bases.missing = Some(id);
+                        break;
+                    };
+                    place + 1
+                }
+            };
             base = family.base(&mut Stored::new(found.view()))?;
-            bases.push((found, lines));
+            bases.parts.push((found, lines));
         }
-        bases.reverse();
-        Ok(Self(bases))
-    }
-
-    /// Their ids.
-    fn ids(&self) -> Vec<String> {
-        self.0.iter().map(|(reader, _)| reader.id()).collect()
+        bases.parts.reverse();
+        Ok(bases)
     }
 
     /// The same, to look up in.
     pub(super) fn before(&self) -> Vec<Before<Stored<'_>>> {
-        let parts = self.0.iter();
+        let parts = self.parts.iter();
         parts
             .map(|(reader, lines)| Before {
                 conversation: Stored::new(reader.view()),
@@ -62,7 +79,19 @@ impl SessionReader {
     /// The ids of the sessions that this one continues without repeating them, the oldest first: its program needs them to go
     /// on with it.
     pub(crate) fn bases(&self) -> Result<Vec<String>> {
-        Ok(Bases::of(self)?.ids())
+        let bases = Bases::of(self)?;
+        let needed = bases.parts.iter().filter(|_| bases.are_needed);
+        Ok(needed.map(|(reader, _)| reader.id()).collect())
+    }
+
+    /// The session with whose conversation a context of this one, an agent's of Claude Code, would begin, if the store does not
+    /// have it as far as that. Like the program, a context then begins with what the agent has itself.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::build_context`].
+    pub fn missing_beginning(&self) -> Result<Option<String>> {
+        Ok(Bases::of(self)?.missing)
     }
 }
 

@@ -101,6 +101,10 @@ impl Conversation for Stored<'_> {
         Ok(None)
     }
 
+    fn is_agent(&self) -> bool {
+        self.view.record().agent.is_some()
+    }
+
     fn recovers(&self) -> bool {
         self.view.reading().recovers
     }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use leafline_import::conversation::{PathLimit, PathRuns};
 use leafline_import::writing::{Beginning, CopiedLabel, Copy, NotWritten};
-use leafline_import::{EntryKind, Family, Reading};
+use leafline_import::{EntryKind, Family, MessageRole, ProgramVersion, Reading};
 
 use super::super::index::finish::NewLeaf;
 use super::super::view::View;
@@ -22,7 +22,7 @@ use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
 
-/// The operation in the error of a family whose program does not wait for an assistant message.
+/// The operation in the error of a family whose program does not wait for a message.
 pub(crate) const DEFERRED: &str = "deferred session";
 
 /// What a new session is to be.
@@ -115,7 +115,7 @@ impl Begun {
 impl Store {
     /// Begins a session (pi and omp documents, `SessionManager.create`). It is on disk when this returns, and so is each
     /// entry that is appended to it. [`PiStore::create_deferred_session`](crate::pi::PiStore::create_deferred_session)
-    /// waits for the first assistant message, as the session managers of pi and omp do.
+    /// waits for the first message, as the session managers of pi and omp do.
     ///
     /// ```
     /// use leafline::{Family, NewSession, Store};
@@ -269,7 +269,7 @@ fn file_of(reader: &SessionReader) -> Option<String> {
 impl Session {
     /// The session of one branch, as
     /// [`PiSession::create_branched_session`](crate::pi::PiSession::create_branched_session) describes it. If it
-    /// `is_deferred`, a path without an assistant message waits for one.
+    /// `is_deferred`, it waits where its program would not have written its file.
     pub(crate) fn branched_session(&self, leaf: &str, is_deferred: bool) -> Result<Session> {
         if !self.family().copies() {
             return Err(self.wrong_family("session of a branch"));
@@ -288,7 +288,7 @@ impl Session {
         new.parent_session = Some(file_of(&reader).unwrap_or_else(|| self.id().to_owned()));
         new.persistence = Some(self.persistence.clone());
         let Begun { header, record, persistence } = new.begin(None)?;
-        let waits = is_deferred && !has_assistant(view, &path)?;
+        let waits = is_deferred && !begins_file(view, &path, persistence.as_of)?;
         let memory = if waits { Some(Box::new(Store::in_memory()?)) } else { None };
         let id = record.id();
         let new_id = record.external_id.clone();
@@ -308,10 +308,12 @@ impl Session {
     }
 }
 
-fn has_assistant(view: View<'_>, path: &PathRuns) -> Result<bool> {
-    let assistant = leafline_import::MessageRole::Assistant.code();
+/// Whether a path has a message at which its program writes a new session's file.
+fn begins_file(view: View<'_>, path: &PathRuns, as_of: Option<ProgramVersion>) -> Result<bool> {
+    let family = view.reading().family;
     for ordinal in path.downwards().map(Ordinal::new) {
-        if view.entry_node(ordinal)?.role == assistant {
+        let role = MessageRole::from_code(view.entry_node(ordinal)?.role);
+        if role.is_some_and(|role| family.begins_file(role, as_of)) {
             return Ok(true);
         }
     }

@@ -19,8 +19,8 @@ mod raw;
 mod rechunk;
 pub(crate) mod rewrite;
 
+use leafline_import::Reading;
 use leafline_import::writing::{BranchSummary, EntryDraft, NotWritten};
-use leafline_import::{MessageRole, Reading};
 use serde::Serialize;
 
 pub(super) use self::append::Appender;
@@ -195,7 +195,8 @@ impl Session {
 
     fn append_from(&mut self, origin: Origin<'_>, drafts: Vec<EntryDraft>) -> Result<Vec<String>> {
         self.refuse_foreign(&drafts)?;
-        let ends_wait = drafts.iter().any(|draft| draft.role() == MessageRole::Assistant);
+        let (family, as_of) = (self.reading.family, self.persistence.as_of);
+        let ends_wait = drafts.iter().any(|draft| family.begins_file(draft.role(), as_of));
         let rules = &self.persistence.rules;
         let additions: Vec<Addition> = drafts
             .into_iter()
@@ -209,16 +210,18 @@ impl Session {
             return Ok(Vec::new());
         }
         self.persist(|session| {
-            let mut appender =
-                session.appender.take().unwrap_or_else(|| Box::new(Appender::new(session.reading)));
+            let appender = || Box::new(Appender::new(session.reading));
+            if ends_wait && let Some(memory) = session.waiting.clone() {
+                let mut appender = appender();
+                return session.store_with(&memory, |copy, place| {
+                    Ok((appender.append(copy, place, origin, additions)?, None))
+                });
+            }
+            let mut appender = session.appender.take().unwrap_or_else(appender);
             let appended =
                 appender.append(session.place(), (session.key, &session.id), origin, additions);
             session.appender = Some(appender);
-            let ids = appended?;
-            if ends_wait {
-                session.store_waiting()?;
-            }
-            Ok(ids)
+            appended
         })
     }
 

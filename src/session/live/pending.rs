@@ -1,5 +1,5 @@
-//! A deferred session, as the session managers of pi and omp begin them: until its first assistant message it is in a
-//! store in memory, where every method works on it. Then it moves into its own store all at once.
+//! A deferred session, as the session managers of pi and omp begin them: until the message at which the program writes its
+//! file, it is in a store in memory, where every method works on it. Then it moves into its own store all at once.
 
 use super::super::Session;
 use super::super::export::ExportMode;
@@ -28,7 +28,7 @@ pub(super) fn uncounted(record: &SessionRecord) -> SessionRecord {
 }
 
 impl Session {
-    /// Whether the session is still only in memory, waiting for the first assistant message.
+    /// Whether the session is still only in memory, waiting for its first message.
     pub fn is_waiting(&self) -> bool {
         self.waiting.is_some()
     }
@@ -42,12 +42,28 @@ impl Session {
         self.persist(Self::store_waiting)
     }
 
-    pub(crate) fn store_waiting(&mut self) -> Result<()> {
+    fn store_waiting(&mut self) -> Result<()> {
         let Some(memory) = &self.waiting else { return Ok(()) };
         let key = move_session(memory, self.key, &self.store)?;
         self.waiting = None;
         self.is_now(key);
         Ok(())
+    }
+
+    /// Stores the session that waits in `memory` with a change. The change is made in a copy: if it cannot be stored, the session
+    /// waits without it. `change` returns the session's key if it gave it another one.
+    pub(super) fn store_with<T>(
+        &mut self,
+        memory: &Store,
+        change: impl FnOnce(&Store, (SessionKey, &str)) -> Result<(T, Option<SessionKey>)>,
+    ) -> Result<T> {
+        let copy = Store::in_memory()?;
+        let key = move_session(memory, self.key, &copy)?;
+        let (made, changed) = change(&copy, (key, &self.id))?;
+        let key = move_session(&copy, changed.unwrap_or(key), &self.store)?;
+        self.waiting = None;
+        self.is_now(key);
+        Ok(made)
     }
 }
 

@@ -90,20 +90,27 @@ impl Session {
         if !lines.ends_with(b"\n") {
             lines.push(b'\n');
         }
-        self.persist(|session| {
-            let mut tail = session.lines_tail.take().unwrap_or_default();
-            let place = (session.key, &*session.id);
-            let appended =
-                append(session.place(), place, &mut tail, (&lines, repeated), Target::Session);
-            session.lines_tail = Some(tail);
-            let Appended::Yes(appended, key) = appended? else {
+        let append = |store: &Store, place: (SessionKey, &str), tail: &mut Tail| {
+            let lines = (&*lines, repeated);
+            let Appended::Yes(appended, key) = append(store, place, tail, lines, Target::Session)?
+            else {
                 unreachable!("a session that is not looked for in a file takes the lines")
             };
+            Ok((appended, key))
+        };
+        self.persist(|session| {
+            // Raw lines do not wait: their program has written them already.
+            if let Some(memory) = session.waiting.clone() {
+                return session
+                    .store_with(&memory, |copy, place| append(copy, place, &mut Tail::default()));
+            }
+            let mut tail = session.lines_tail.take().unwrap_or_default();
+            let appended = append(&session.store, (session.key, &session.id), &mut tail);
+            session.lines_tail = Some(tail);
+            let (appended, key) = appended?;
             if let Some(key) = key {
                 session.is_now(key);
             }
-            // Raw lines do not wait: their program has written them already.
-            session.store_waiting()?;
             Ok(appended)
         })
     }

@@ -78,7 +78,7 @@ impl StoreSessionStorage {
         let (id, reading) = (reader.id(), reader.reading());
         drop(reader);
         // A writer keeps its first error itself.
-        let persistence = Persistence { latches_errors: false, ..Persistence::keep_everything() };
+        let persistence = Persistence::keep_everything();
         Ok(Session::stored(&self.store, session, id, reading, persistence))
     }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use leafline::error::SessionError;
+use leafline::live::Persistence;
 use leafline::pi::{Compaction, Draft, PiSession, PiStore};
 use leafline::{EntryKind, Error, Family, MessageRole, NewSession, Session, Store};
 use serde_json::value::RawValue;
@@ -14,7 +15,7 @@ use super::values::quoted;
 /// Where a sequence begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Policy {
-    /// As pi does: nothing is stored before the first assistant message.
+    /// As pi 0.73.1 does: nothing is stored before the first assistant message.
     Waiting,
     Immediate,
 }
@@ -65,7 +66,8 @@ pub(super) const FOLDER: &str = "/work/ordner \"ß\"";
 impl<'s> Player<'s> {
     /// On a new session.
     pub(super) fn new(store: &'s Store, policy: Policy) -> Self {
-        let new = NewSession::new(Family::Pi, FOLDER);
+        let mut new = NewSession::new(Family::Pi, FOLDER);
+        new.persistence = Some(persistence());
         let session = match policy {
             Policy::Waiting => store.create_deferred_session(&new),
             Policy::Immediate => store.create_session(&new),
@@ -75,7 +77,7 @@ impl<'s> Player<'s> {
 
     /// On a session that was imported from a file.
     pub(super) fn imported(store: &'s Store, id: &str, file: &Path) -> Self {
-        let session = store.session(id).unwrap();
+        let session = store.session(id).unwrap().with_persistence(persistence());
         let file = Some(file.to_str().unwrap().to_owned());
         Self { file, ..Self::of(store, session, Policy::Waiting, Header::Shared) }
     }
@@ -350,6 +352,7 @@ impl<'s> Player<'s> {
         }
         let cwd = "/work/other";
         let forked = self.store.fork_from(self.session.id(), cwd).unwrap();
+        let forked = forked.with_persistence(persistence());
         self.go_on_with(forked);
         self.played.add(Expected::Done, "fork", &[("cwd", &quoted(cwd))]);
     }
@@ -360,7 +363,8 @@ impl<'s> Player<'s> {
             return;
         }
         let leaf = self.leaf();
-        self.session = self.store.session(self.session.id()).unwrap();
+        let session = self.store.session(self.session.id()).unwrap();
+        self.session = session.with_persistence(persistence());
         assert_eq!(self.leaf(), leaf, "the store keeps the leaf");
         if let Some(last) = self.entries.last().filter(|_| self.has_file) {
             // In a file that it opens, pi takes the last entry as the leaf. Without a file, it opened nothing.
@@ -371,6 +375,13 @@ impl<'s> Player<'s> {
     fn leaf(&self) -> Option<String> {
         self.session.reader().unwrap().get_leaf().unwrap().and_then(|leaf| leaf.id())
     }
+}
+
+/// The version of pi that is asked.
+fn persistence() -> Persistence {
+    let mut persistence = Persistence::documented(Family::Pi);
+    persistence.as_of = Some("0.73.1".parse().unwrap());
+    persistence
 }
 
 fn raw(json: &str) -> Box<RawValue> {

@@ -16,7 +16,9 @@ use crate::codex::record::Record;
 use crate::codex::scanner::Scanner;
 use crate::codex::truncate::Truncation;
 use crate::context::{Contexts, TakeMessage};
-use crate::conversation::{Base, Before, Conversation, History, HistoryScope, Images, PathEnd};
+use crate::conversation::{
+    Base, BaseEnd, Before, Conversation, History, HistoryScope, Images, PathEnd,
+};
 use crate::{ContextSettings, Family, JsonText, text};
 
 impl Contexts for Codex {
@@ -29,7 +31,7 @@ impl Contexts for Codex {
         let Some(header) = conversation.header()? else { return Ok(None) };
         let text = text::decode(conversation.line(header, Images::AsWritten)?);
         let base = Header::of(&Scanner::new().scan(&text)).and_then(|header| header.history_base);
-        Ok(base.map(|base| Base { session: base.rollout_id, bytes: base.end_byte }))
+        Ok(base.map(|base| Base { session: base.rollout_id, end: BaseEnd::Bytes(base.end_byte) }))
     }
 
     /// The lines that make the context at a line, or its full history: the rollout's own lines, without those that

@@ -17,7 +17,7 @@ use crate::store::{Store, StoreOptions};
 
 /// All is stored at once, and after an error more is.
 pub(super) fn goes_on() -> Persistence {
-    Persistence { latches_errors: false, ..Persistence::keep_everything() }
+    Persistence::keep_everything()
 }
 
 pub(super) fn begin(store: &Store, id: &str, family: Family) -> Result<Session> {
