@@ -116,7 +116,9 @@ impl Place<'_> {
         let length = fs::metadata(&journal).map_or(0, |file| file.len());
         match incident {
             Incident::CutOff => {
-                let shorter = self.random.u64(..length.max(1));
+                // Half of them within the records, as far as any are likely to go.
+                let bound = if self.random.bool() { length } else { length.min(16 * PAGE) };
+                let shorter = self.random.u64(..bound.max(1));
                 File::options().write(true).open(&journal)?.set_len(shorter)
             }
             Incident::Overwritten { is_first, is_noise } => {
@@ -130,7 +132,7 @@ impl Place<'_> {
             Incident::MovedAway { .. } => self.take(),
             Incident::Replaced(by) => self.take().and_then(|()| self.put(by, &journal)),
             Incident::Denied => {
-                fs::set_permissions(&journal, fs::Permissions::from_mode(0))?;
+                fs::set_permissions(&journal, fs::Permissions::from_mode(0o000))?;
                 if self.is_root { chown(&journal, Some(0), Some(0)) } else { Ok(()) }
             }
             Incident::Command { is_place_taken } => {
