@@ -10,7 +10,7 @@ use leafline_faults::damage::Damage;
 use leafline_faults::pages::{self, Count, Report};
 use leafline_faults::{calls, crowd, kills};
 #[cfg(unix)]
-use leafline_faults::{forks, power};
+use leafline_faults::{forks, journal, power};
 
 /// Damage stores on purpose and compare what they answer with what is true.
 #[derive(Debug, Parser)]
@@ -95,6 +95,22 @@ enum Fault {
     #[cfg(unix)]
     #[command(name = forks::WORD, hide = true)]
     ForkingProcess { case: String, seed: u64, folder: PathBuf },
+    /// A journal that is damaged, replaced or held up while processes append to it, or after they were killed
+    #[cfg(unix)]
+    Journal {
+        #[command(flatten)]
+        runs: Runs,
+        /// The number of the first
+        #[arg(long, default_value_t = 0)]
+        first: u64,
+        /// The program `leafline` [default: the one beside this program]
+        #[arg(long, value_name = "FILE")]
+        program: Option<PathBuf>,
+    },
+    /// What such a process does
+    #[cfg(unix)]
+    #[command(name = journal::WORD, hide = true)]
+    JournalProcess { number: usize, seed: u64, folder: PathBuf },
     /// Processes that append, also in short visits, read, import, sync and compact at the same time
     Crowd {
         /// For how long
@@ -150,6 +166,14 @@ fn main() -> ExitCode {
         #[cfg(unix)]
         Fault::ForkingProcess { case, seed, folder } => {
             forks::work(&case, seed, &folder);
+            return ExitCode::SUCCESS;
+        }
+        #[cfg(unix)]
+        Fault::Journal { runs, first, program } => own_program(true)
+            .map(|own| harm_journal(&runs, first, &own.unwrap_or_default(), program)),
+        #[cfg(unix)]
+        Fault::JournalProcess { number, seed, folder } => {
+            journal::work(number, seed, &folder);
             return ExitCode::SUCCESS;
         }
         Fault::Kills { runs, commands } => kill(&runs, &commands),
@@ -241,6 +265,26 @@ fn fork(runs: &Runs, program: Option<PathBuf>) -> Vec<String> {
     println!("case: runs, calls of inherited handles that were refused, entries acknowledged");
     for (name, count) in &report.counts {
         println!("{name}: {}, {}, {}", count.runs, count.refused, count.acknowledged);
+    }
+    report.failures
+}
+
+#[cfg(unix)]
+fn harm_journal(
+    runs: &Runs,
+    first: u64,
+    own: &std::path::Path,
+    program: Option<PathBuf>,
+) -> Vec<String> {
+    let program = program.unwrap_or_else(|| own.with_file_name("leafline"));
+    let report = journal::run(runs.seed, first, runs.runs, own, &program);
+    println!(
+        "| incident | runs | after a kill | refused or failed | acknowledged | lost | lost without an error |"
+    );
+    println!("| --- | --- | --- | --- | --- | --- | --- |");
+    for (name, count) in &report.counts {
+        let journal::Count { runs, killed, acknowledged, refused, lost, untold } = count;
+        println!("| {name} | {runs} | {killed} | {refused} | {acknowledged} | {lost} | {untold} |");
     }
     report.failures
 }
