@@ -93,9 +93,9 @@ pub enum StoreError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// Another process holds what an append needs, and does not get on.
+    /// Another process keeps others from writing to the store, and does not get on.
     #[error(
-        "nothing was written to store {path}: {} has held its journal for {seconds} s and does not get on; try again once it goes on or ends",
+        "cannot write to store {path}: {} has kept others from it for {seconds} s and does not get on; try again once it goes on or ends",
         holder(*.process, *.is_stopped)
     )]
     HeldUp {

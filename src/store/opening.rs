@@ -8,7 +8,7 @@ use std::sync::Arc;
 use redb::{Builder, ConcurrencyMode, DatabaseError, ReadOnlyDatabase, StorageError};
 
 use super::creation::{self, Standing};
-use super::engine_file::{EngineFile, MAGIC, Recovery};
+use super::engine_file::{EngineFile, MAGIC, NoProgress, Recovery};
 use super::later::{Later, Writable};
 use super::pages::{Checked, HEADER, Pages, guarded, has_commit};
 use super::writing::Engine;
@@ -235,6 +235,9 @@ fn is_write_refusal(kind: ErrorKind) -> bool {
 
 pub(super) fn refine(error: DatabaseError, path: &Path) -> Error {
     match error {
+        DatabaseError::Storage(error) if NoProgress::of(&error).is_some() => {
+            NoProgress::named(error, path)
+        }
         DatabaseError::Storage(StorageError::Io(_) | StorageError::Corrupted(_))
         | DatabaseError::UpgradeRequired(_)
             if has_damaged_header(path) =>

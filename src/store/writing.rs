@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use redb::{Database, TransactionError, WriteTransaction};
 
+use super::engine_file::NoProgress;
 use super::pages::{Problem, contained, guarded};
 use super::{Handle, Store, backup};
 use crate::error::{Error, FileContext, Result, StoreError};
@@ -53,9 +54,15 @@ pub(crate) struct Writing<'s> {
 
 impl Store {
     /// Waits for the only write transaction, over all processes, and begins it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::HeldUp`] if the process that has it does not get on.
     pub(super) fn begin_write(&self) -> Result<Writing<'_>> {
-        let begun = self.begun(Database::begin_write)?;
-        self.in_transaction(begun?)
+        match self.begun(Database::begin_write)? {
+            Err(TransactionError::Storage(error)) => Err(NoProgress::named(error, self.path())),
+            begun => self.in_transaction(begun?),
+        }
     }
 
     /// The same if nobody has it; `None` if somebody has.
@@ -125,13 +132,26 @@ impl Writing<'_> {
         let _passable = match &store.shared.file {
             Some(file) if appends_pass => file.let_appends_pass(),
             Some(file) => {
-                file.let_no_append_pass().map_err(redb::StorageError::from)?;
+                let passed = file.let_no_append_pass();
+                passed.map_err(|error| NoProgress::named(error.into(), store.path()))?;
                 None
             }
             None => None,
         };
         let Some(transaction) = self.transaction.take() else { return Ok(()) };
-        contained(|| transaction.commit()).map_err(|problem| store.broke(problem))??;
+        let file = match &store.shared.handle {
+            Handle::Later(later) => later.written(),
+            _ => store.shared.file.as_ref(),
+        };
+        let note = |commits| {
+            if let Some(file) = file {
+                file.note_commit(commits);
+            }
+        };
+        note(true);
+        let committed = contained(|| transaction.commit());
+        note(false);
+        committed.map_err(|problem| store.broke(problem))??;
         Ok(())
     }
 

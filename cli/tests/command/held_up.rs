@@ -1,4 +1,4 @@
-//! An append while another process holds the journal's lock and does not get on.
+//! A change while another process holds a lock that it needs, and does not get on.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::ops::Bound::Included;
@@ -18,6 +18,10 @@ const STORE: &str = "LEAFLINE_TEST_HOLDS";
 /// Where the bytes begin of the lock to append, and of the one by which no append begins.
 const JOURNAL: u64 = (3 << 60) + (1 << 32);
 const GATE: u64 = (3 << 60) + (2 << 32);
+
+/// Where the bytes begin that say whose the write transaction is, and the engine's own lock of it.
+const TABLES: u64 = (3 << 60) + (4 << 32);
+const WRITER: u64 = 1 << 62;
 
 /// How long a process may take to begin.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -108,8 +112,19 @@ fn entries(scene: &Scene) -> usize {
     scene.run(["export", "s"]).ok().text().matches("next").count()
 }
 
+/// Waits until a process has ended, and says what it complained of.
+fn end(mut appender: Appender) -> (bool, String) {
+    drop(appender.0.stdin.take());
+    let begun = Instant::now();
+    while appender.0.try_wait().unwrap().is_none() {
+        assert!(begun.elapsed() < PATIENCE, "it waits for ever");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    appender.ended()
+}
+
 #[test]
-fn an_append_fails_that_waits_for_a_stopped_process_and_names_it() {
+fn an_append_goes_on_without_a_process_that_keeps_others_from_the_journal() {
     for first in [JOURNAL, GATE] {
         for is_stopped in [true, false] {
             let scene = Scene::of_session(&file([header("s"), message("a1", None, "first")]));
@@ -121,23 +136,38 @@ fn an_append_fails_that_waits_for_a_stopped_process_and_names_it() {
             appender.send();
             // What is there can be read meanwhile.
             assert_eq!(entries(&scene), 3);
-            let begun = Instant::now();
-            while appender.0.try_wait().unwrap().is_none() {
-                assert!(begun.elapsed() < PATIENCE, "it waits for ever");
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            let (is_done, said) = appender.ended();
-            let process = format!("process {}", holder.0.id());
-            assert!(!is_done && said.contains(&process), "{said}");
-            assert_eq!(said.contains("which is stopped"), is_stopped, "{said}");
-            assert!(said.contains("nothing was written"), "{said}");
-            drop(holder);
-            // Once it has gone on, the same succeeds.
-            assert_eq!(entries(&scene), 3);
-            let (is_done, said) = Appender::begin(&scene).ended();
+            let (is_done, said) = end(appender);
             assert!(is_done, "{said}");
-            assert_eq!(entries(&scene), 6);
+            assert_eq!(entries(&scene), 4);
+            // The next process does not wait at all.
+            let (is_done, said) = end(Appender::begin(&scene));
+            assert!(is_done, "{said}");
+            drop(holder);
+            assert_eq!(entries(&scene), 7);
+            let (is_done, said) = end(Appender::begin(&scene));
+            assert!(is_done, "{said}");
+            assert_eq!(entries(&scene), 10);
             assert!(scene.run(["verify"]).ok().text().contains("no problems"));
         }
     }
+}
+
+#[test]
+fn a_change_fails_that_waits_for_the_transaction_of_a_stopped_process_and_names_it() {
+    let scene = Scene::of_session(&file([header("s"), message("a1", None, "first")]));
+    let holder = Holder::of(&scene.store(), TABLES);
+    let file = backend(&scene.store());
+    // As if the other process had the engine's lock, too.
+    file.lock_range(Included(WRITER), Included(WRITER)).unwrap();
+    stop(&holder.0);
+    let line = message("a2", Some("a1"), "next");
+    let run = scene.run_with_input(["append", "s"], format!("{line}\n").as_bytes());
+    assert_ne!(run.status, 0);
+    let process = format!("process {}, which is stopped", holder.0.id());
+    assert!(run.stderr.contains(&process), "{}", run.stderr);
+    drop((file, holder));
+    assert_eq!(entries(&scene), 0);
+    let (is_done, said) = end(Appender::begin(&scene));
+    assert!(is_done, "{said}");
+    assert_eq!(entries(&scene), 3);
 }

@@ -28,6 +28,8 @@ pub(super) enum Folding {
     All,
     /// It ends: no one appends meanwhile.
     AndEnd,
+    /// It ends although another process has the right to append: the journal is [sealed](Store::seal_journal).
+    AndRetire,
 }
 
 impl Store {
@@ -62,7 +64,7 @@ impl Store {
     }
 
     /// What goes into one commit; whether more follows; and the lock that is held until the commit.
-    fn folded(
+    pub(super) fn folded(
         &self,
         other: &Self,
         folding: Folding,
@@ -73,7 +75,7 @@ impl Store {
             return Ok((Batch::default(), (false, None)));
         }
         let lock = match folding {
-            Folding::All => None,
+            Folding::All | Folding::AndRetire => None,
             Folding::AndEnd => self.lock_journal()?,
         };
         let journaled = other.journaled(&row);
@@ -107,6 +109,10 @@ impl Store {
         batch.change_journal(match (left, folding) {
             (Some(place), _) => JournalChange::Fold(place),
             (None, Folding::AndEnd) if !self.lacks_records(&end)? => JournalChange::End(end),
+            (None, Folding::AndRetire) => {
+                self.check_records(&row, &end)?;
+                JournalChange::Retire(end)
+            }
             (None, _) => JournalChange::Fold(end),
         });
         Ok((batch, (left.is_some(), lock)))

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use super::super::reader::SessionReader;
 use super::change::{Change, Tail, payload};
 use super::folding::Folding;
+use super::retiring::Retired;
 use crate::error::{Corruption, Error, Result, StoreError};
 use crate::store::Store;
 use crate::store::commit::Batch;
@@ -32,8 +33,16 @@ pub(super) fn append<T>(
         // What cannot be read is found again with the lock.
         let _ = tail.catch_up(&known, session.0);
     }
+    let mut epoch = row.epoch;
     loop {
-        let Some(mut lock) = store.lock_journal_to_append()? else { return Ok(None) };
+        let mut lock = match store.lock_journal_to_append(epoch) {
+            Ok(Some(lock)) => lock,
+            Ok(None) => return Ok(None),
+            Err(error) => match store.retire_after(error, epoch)? {
+                Retired::Ended => return Ok(None),
+                Retired::Freed => continue,
+            },
+        };
         let snapshot = store.committed()?;
         let row = snapshot.journal_row()?;
         if store.has_failed_sync() {
@@ -44,6 +53,7 @@ pub(super) fn append<T>(
         if row.epoch == 0 {
             return Ok(None);
         }
+        epoch = row.epoch;
         if let Err(error) = lock.catch_up(&row) {
             drop((lock, snapshot));
             return Err(store.saving_known(error));
@@ -69,6 +79,10 @@ pub(super) fn append<T>(
             Appended::Written(written) => {
                 drop(lock);
                 if let Err(error) = store.sync_journal(&written) {
+                    if let Ok(Some(is_kept)) = store.is_kept_of_retired(&written) {
+                        // What the tables do not have goes into them from the start.
+                        return Ok(is_kept.then_some(answer));
+                    }
                     // In the tables it is as good as in the journal.
                     let saved = store.save_journal();
                     if saved.and_then(|()| store.sync_journal(&written)).is_err() {
@@ -80,6 +94,11 @@ pub(super) fn append<T>(
                 return Ok(Some(answer));
             }
             Appended::Unfit => return Ok(None),
+            Appended::Sealed => {
+                drop(lock);
+                store.retire(epoch)?;
+                return Ok(None);
+            }
             Appended::Full => {
                 drop(lock);
                 store.fold_pending(&row)?;
@@ -125,9 +144,9 @@ pub(super) fn begin_epoch(store: &Store, row: &JournalRow, batch: &mut Batch) ->
         return Ok(());
     }
     match store.begin_epoch(row) {
-        Ok(row) => batch.change_journal(JournalChange::Begin(row)),
-        // There is no room, or no right: what follows goes into the tables, too.
-        Err(Error::File { .. }) => store.put_off_epoch(),
+        Ok(Some(row)) => batch.change_journal(JournalChange::Begin(row)),
+        // There is no room, or no right, or not yet: what follows goes into the tables, too.
+        Ok(None) | Err(Error::File { .. }) => store.put_off_epoch(),
         Err(error) => return Err(error),
     }
     Ok(())
@@ -255,16 +274,22 @@ impl Store {
         self.check_process()?;
         drop(self.read_ahead());
         let mut make = Some(make);
-        let mut gate = None;
+        let mut _gate = None;
         let mut folds = 0;
         loop {
-            let mut pending = None;
+            let (mut pending, mut stuck) = (None, None);
             let written = self.write_tables(|snapshot| {
                 let row = snapshot.journal_row()?;
                 // Where there is no epoch, another process can only begin one with a commit.
                 let mut lock = match row.epoch {
                     0 => None,
-                    _ => self.lock_journal()?,
+                    epoch => match self.lock_journal() {
+                        Err(error) => {
+                            stuck = Some((error, epoch));
+                            return Ok((Batch::default(), None));
+                        }
+                        lock => lock?,
+                    },
                 };
                 if let Some(lock) = &mut lock {
                     lock.catch_up(&row)?;
@@ -282,9 +307,13 @@ impl Store {
             if let Some((answer, _)) = written {
                 return Ok(answer);
             }
+            if let Some((error, epoch)) = stuck {
+                self.retire_after(error, epoch)?;
+                continue;
+            }
             // Those who append all the time would go on before this change each time.
-            if folds > 0 && gate.is_none() {
-                gate = self.close_gate()?;
+            if folds == 1 {
+                _gate = self.close_gate()?;
             }
             if let Some(row) = pending {
                 self.fold_pending(&row)?;

@@ -211,16 +211,25 @@ impl Store {
         if batch.slice.changes_sessions() {
             drop(self.read_ahead());
         }
-        let transaction = self.begin_write()?;
-        // What was appended to a session's journal since the batch was made changes it as a commit would.
-        let mut lock = None;
-        let row = transaction.act(journal::row_of)?;
-        if row.epoch != 0 && batch.slice.changes_sessions() {
-            lock = self.lock_journal()?;
-            if let Some(lock) = &mut lock {
-                lock.catch_up(&row)?;
+        let (transaction, lock) = loop {
+            let transaction = self.begin_write()?;
+            let row = transaction.act(journal::row_of)?;
+            if row.epoch == 0 || !batch.slice.changes_sessions() {
+                break (transaction, None);
             }
-        }
+            // What was appended to a session's journal since the batch was made changes it as a commit would.
+            match self.lock_journal() {
+                Ok(Some(mut lock)) => {
+                    lock.catch_up(&row)?;
+                    break (transaction, Some(lock));
+                }
+                Ok(None) => break (transaction, None),
+                Err(error) => {
+                    transaction.abort()?;
+                    self.retire_after(error, row.epoch)?;
+                }
+            }
+        };
         let has_journaled = |session| {
             lock.as_ref().is_some_and(|lock: &JournalLock<'_>| {
                 lock.known().pending(session).next().is_some()

@@ -33,6 +33,10 @@ pub(crate) enum Held {
     Gate,
     /// The right to end an epoch, which keeps others from using the journal. Those who use it share the first byte.
     Ending,
+    /// Says whose the write transaction is: the engine's lock is one byte.
+    Tables,
+    /// Says the same of a commit for which appends need not wait.
+    Passable,
 }
 
 impl Held {
@@ -109,15 +113,22 @@ impl EngineFile {
         if !self.try_lock_range(PASSABLE, PASSABLE).unwrap_or(false) {
             return None;
         }
+        // Without it others only wait longer.
+        let _ = self.try_hold(Held::Passable);
         self.0.is_passable.store(true, Ordering::SeqCst);
         Some(Passable { file: self, _turn: turn })
     }
 
     /// Waits until nobody says that any more. The caller has the write transaction, so that nobody begins to.
+    ///
+    /// # Errors
+    ///
+    /// [`NoProgress`](super::NoProgress).
     pub(crate) fn let_no_append_pass(&self) -> Result<(), BackendError> {
         let _turn = self.passable();
-        match self.lock_range(PASSABLE, PASSABLE) {
-            Ok(()) => self.unlock_range(PASSABLE, PASSABLE),
+        let try_take = || self.try_lock_range(PASSABLE, PASSABLE);
+        match self.wait_for(Held::Passable, try_take, || Some(0)) {
+            Ok(_) => self.unlock_range(PASSABLE, PASSABLE),
             Err(BackendError::Unsupported) => Ok(()),
             Err(error) => Err(error),
         }
@@ -128,11 +139,17 @@ impl EngineFile {
     }
 
     /// Whether the last commit, if it is not confirmed, is one for which appends need not wait, and its process lives.
-    pub(crate) fn lets_appends_pass(&self) -> Result<bool, BackendError> {
+    fn lets_appends_pass(&self) -> Result<bool, BackendError> {
         if self.0.is_passable.load(Ordering::SeqCst) {
             return Ok(true);
         }
         self.query(PASSABLE, PASSABLE)
+    }
+
+    /// Whether appends have to wait until the last commit is confirmed.
+    pub(crate) fn awaits_confirmation(&self) -> Result<bool, BackendError> {
+        // In this order: who lets appends pass has confirmed the commit that was found before his own.
+        Ok(self.has_unconfirmed_commit()? && !self.lets_appends_pass()?)
     }
 
     /// Takes a lock; `false` if another open file has it.
@@ -226,6 +243,7 @@ impl Drop for Passable<'_> {
     fn drop(&mut self) {
         self.file.0.is_passable.store(false, Ordering::SeqCst);
         // A lock that cannot be released ends with the open file.
+        let _ = self.file.release(Held::Passable);
         let _ = self.file.unlock_range(PASSABLE, PASSABLE);
     }
 }

@@ -5,6 +5,7 @@
 
 mod inherited;
 mod locks;
+mod waiting;
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -23,6 +24,8 @@ use redb::backends::FileBackend;
 use redb::{BackendError, DatabaseError, StorageBackend};
 
 pub(crate) use self::locks::{Held, Turn};
+use self::waiting::Watch;
+pub(crate) use self::waiting::{NoProgress, PAUSE};
 
 /// The magic number at the beginning of the engine's databases.
 pub(crate) const MAGIC: [u8; 9] = *b"redb\x1A\x0A\xA9\x0D\x0A";
@@ -32,6 +35,9 @@ const OPEN: Bound<u64> = Bound::Included(locks::FIRST + 4);
 
 /// The byte that the process of the open write transaction holds (redb's design document, "Lock bytes").
 const WRITER: Bound<u64> = Bound::Included(1 << 62);
+
+/// The bytes of the engine's lock of the header (redb's design document, "Lock bytes").
+const HEADER_LOCK: (Bound<u64>, Bound<u64>) = (Bound::Included(0), Bound::Excluded(HEADER as u64));
 
 /// Where the header says that its commit is not confirmed, and the bit (redb's design document, "Database header").
 const UNCONFIRMED: (u64, u8) = (9, 8);
@@ -97,6 +103,12 @@ struct Shared {
     is_passable: AtomicBool,
     /// Whether it is being closed while others have the file open to write.
     leaves_others: AtomicBool,
+    /// Whether a write transaction is being committed.
+    commits: AtomicBool,
+    /// Of each lock for which threads of this process wait, since when its holder does not get on.
+    watches: Mutex<Vec<Watch>>,
+    /// Holders that did not get on, of locks without which one can go on.
+    stuck: Mutex<Vec<(Held, u32)>>,
 }
 
 impl EngineFile {
@@ -123,7 +135,7 @@ impl EngineFile {
         #[cfg(unix)]
         let descriptors = [file.as_raw_fd(), same.as_raw_fd()];
         let backend = FileBackend::new(file)?;
-        let [is_left, is_passable, leaves_others] = [const { AtomicBool::new(false) }; 3];
+        let [is_left, is_passable, leaves_others, commits] = [const { AtomicBool::new(false) }; 4];
         let file = Self(Arc::new(Shared {
             process: Process::current(),
             is_left,
@@ -137,6 +149,9 @@ impl EngineFile {
             passable: Mutex::new(()),
             is_passable,
             leaves_others,
+            commits,
+            watches: Mutex::default(),
+            stuck: Mutex::default(),
         }));
         inherited::note(&file);
         Ok(file)
@@ -273,6 +288,21 @@ impl EngineFile {
         Ok(byte[0] & bit != 0)
     }
 
+    /// Notes that a write transaction is being committed, or no longer.
+    pub(crate) fn note_commit(&self, commits: bool) {
+        self.0.commits.store(commits, Ordering::SeqCst);
+    }
+
+    /// Takes the engine's lock of the write transaction, and says whose it is.
+    fn try_write(&self) -> Result<bool, BackendError> {
+        let is_taken = self.own()?.backend.try_lock_range(WRITER, WRITER)?;
+        if is_taken {
+            // Without it others only wait longer.
+            let _ = self.try_hold(Held::Tables);
+        }
+        Ok(is_taken)
+    }
+
     /// Whether another open file has a write transaction.
     pub(crate) fn is_written_elsewhere(&self) -> Result<bool, BackendError> {
         self.query(WRITER, WRITER)
@@ -337,9 +367,12 @@ impl StorageBackend for EngineFile {
     }
 
     fn try_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        // As if another one had it.
-        if (start, end) == (WRITER, WRITER) && self.0.leaves_others.load(Ordering::SeqCst) {
-            return Ok(false);
+        if (start, end) == (WRITER, WRITER) {
+            // As if another one had it.
+            return match self.0.leaves_others.load(Ordering::SeqCst) {
+                true => Ok(false),
+                false => self.try_write(),
+            };
         }
         self.own()?.backend.try_lock_range(start, end)
     }
@@ -353,6 +386,14 @@ impl StorageBackend for EngineFile {
     }
 
     fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
+        if (start, end) == (WRITER, WRITER) {
+            return self.wait_for(Held::Tables, || self.try_write(), || Some(0)).map(drop);
+        }
+        // A reader has it for a moment, which may be the one that has the journal. A commit that has begun has to end.
+        if (start, end) == HEADER_LOCK && !self.0.commits.load(Ordering::SeqCst) {
+            let try_lock = || self.try_lock_range(start, end);
+            return self.wait_for(Held::Journal, try_lock, || Some(0)).map(drop);
+        }
         self.own()?.backend.lock_range(start, end)
     }
 
@@ -363,6 +404,9 @@ impl StorageBackend for EngineFile {
     fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
         // A lock that stays where the engine takes it for released would be waited for without end.
         let Ok(Shared { backend, .. }) = self.own() else { return Ok(()) };
+        if (start, end) == (WRITER, WRITER) {
+            let _ = self.release(Held::Tables);
+        }
         backend.unlock_range(start, end).or_else(|_| backend.unlock_range(start, end))
     }
 

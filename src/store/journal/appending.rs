@@ -8,10 +8,9 @@ use super::file::JournalFile;
 use super::reading::OpenFile;
 use super::record::{self, Journaled, Stamp};
 use super::row::{JournalRow, Place};
-use super::syncing::PAUSE;
 use super::{Store, lock};
 use crate::error::{Corruption, Result};
-use crate::store::engine_file::{EngineFile, Held};
+use crate::store::engine_file::{EngineFile, Held, PAUSE};
 use crate::store::session_key::SessionKey;
 
 /// What an appender knows of the journal's end.
@@ -55,6 +54,8 @@ pub(crate) enum Appended {
     Written(Written),
     /// The journal has to be folded first.
     Full,
+    /// The journal is sealed: its epoch has to be ended first.
+    Sealed,
     /// It is too long for the journal, or this process may not write that.
     Unfit,
 }
@@ -63,10 +64,17 @@ pub(crate) enum Appended {
 #[derive(Debug)]
 pub(crate) struct Written {
     pub(super) file: Arc<JournalFile>,
-    pub(super) epoch: u64,
-    pub(super) end: Place,
+    pub(crate) epoch: u64,
+    pub(crate) end: Place,
     /// It is the first in its area, or fills a part of it: the journal should be folded soon.
     pub(crate) fills_part: bool,
+}
+
+impl Written {
+    /// Whether the journal is sealed: then it cannot be acknowledged there.
+    pub(crate) fn is_sealed(&self) -> bool {
+        self.file.is_sealed().unwrap_or(false)
+    }
 }
 
 impl Store {
@@ -101,8 +109,27 @@ impl Store {
         Ok(engine.is_told_synced(end.sequence + 1).map_err(redb::StorageError::from)?)
     }
 
+    /// Fails if another process tells that a record behind the end of the journal is on the disk.
+    pub(crate) fn check_records(&self, row: &JournalRow, end: &Place) -> Result<()> {
+        if !self.lacks_records(end)? {
+            return Ok(());
+        }
+        let (path, next) = (self.path_of_journal(row), end.sequence.saturating_add(1));
+        Err(Corruption {
+            table: "journal",
+            place: format!("{}, byte {}", path.display(), end.at),
+            problem: format!("record {next} was on the disk and is not there"),
+        }
+        .into())
+    }
+
     /// Waits for the right to append. `None` for a store without a journal.
     pub(crate) fn lock_journal(&self) -> Result<Option<JournalLock<'_>>> {
+        self.lock_journal_while(|| true)
+    }
+
+    /// The same; `None`, too, if it is not wanted any more before it is had.
+    fn lock_journal_while(&self, is_wanted: impl Fn() -> bool) -> Result<Option<JournalLock<'_>>> {
         let Some(engine) = self.shared.file.as_ref().filter(|_| self.has_journal()) else {
             return Ok(None);
         };
@@ -112,7 +139,7 @@ impl Store {
             engine,
             Held::Journal,
             || engine.try_hold(Held::Journal),
-            || appender.last_in(open.as_ref()),
+            || is_wanted().then(|| appender.last_in(open.as_ref())),
         )?;
         Ok(is_held.then_some(JournalLock { store: self, engine, known: KnownJournal(appender) }))
     }
@@ -139,15 +166,19 @@ impl Store {
         }
     }
 
-    /// The same for one who appends. It waits until no one asks not to, and until each commit is shown that may have changed
-    /// a session or ended the epoch: what a killed process did not confirm comes before the record.
-    pub(crate) fn lock_journal_to_append(&self) -> Result<Option<JournalLock<'_>>> {
+    /// The same for one who appends in an epoch. It waits until no one asks not to, and until each commit is shown that may have
+    /// changed a session or ended the epoch: what a killed process did not confirm comes before the record. `None`, too, once the
+    /// epoch has ended.
+    pub(crate) fn lock_journal_to_append(&self, epoch: u64) -> Result<Option<JournalLock<'_>>> {
+        let row = || self.committed().and_then(|snapshot| snapshot.journal_row());
+        let mut passes_gate = false;
         loop {
-            let Some(lock) = self.lock_journal()? else { return Ok(None) };
+            let is_wanted = || row().is_ok_and(|row| row.epoch == epoch);
+            let Some(lock) = self.lock_journal_while(is_wanted)? else { return Ok(None) };
             let engine = lock.engine;
-            if self.is_gate_closed(engine)? {
+            if !passes_gate && self.is_gate_closed(engine)? {
                 drop(lock);
-                self.pass_gate(engine)?;
+                passes_gate = !self.pass_gate(engine)?;
             } else if self.awaits_confirmation(engine)? {
                 drop(lock);
                 self.wait_for_confirmation(engine)?;
@@ -268,22 +299,25 @@ impl JournalLock<'_> {
         payload: Vec<u8>,
     ) -> Result<Appended> {
         let file = self.store.journal_file(row)?;
-        let areas = file.areas;
-        if !areas.takes(payload.len()) || !file.is_writable {
+        if !file.areas.takes(payload.len()) || !file.is_writable {
             return Ok(Appended::Unfit);
         }
-        let Place { sequence, at, .. } = self.last();
-        if self.store.lacks_records(&self.last())? {
-            return Err(Corruption {
-                table: "journal",
-                place: format!("{}, byte {at}", file.path.display()),
-                problem: format!(
-                    "record {} was on the disk and is not there",
-                    sequence.saturating_add(1)
-                ),
-            }
-            .into());
+        if file.is_sealed().map_err(|error| self.store.journal_failed(row, error))? {
+            return Ok(Appended::Sealed);
         }
+        self.append_to(file, row, session, payload)
+    }
+
+    /// The same to a journal that was not sealed a moment ago.
+    fn append_to(
+        &mut self,
+        file: Arc<JournalFile>,
+        row: &JournalRow,
+        session: SessionKey,
+        payload: Vec<u8>,
+    ) -> Result<Appended> {
+        let areas = file.areas;
+        self.store.check_records(row, &self.last())?;
         let has_last = self.has_last(&file);
         if !has_last.map_err(|error| self.store.journal_failed(row, error))?
             || !self.write_again(&file, row)?
@@ -402,6 +436,8 @@ mod tests {
     use leafline_import::Family;
     use serde_json::json;
 
+    use super::Appended;
+    use crate::error::{Error, StoreError};
     use crate::session::Persistence;
     use crate::store::Store;
     use crate::{NewSession, Session};
@@ -434,5 +470,110 @@ mod tests {
         append(&mut same);
         assert_eq!(first.reader(session.id()).unwrap().facts().entries, 55);
         assert!(first.verify().unwrap().problems.is_empty());
+    }
+
+    #[test]
+    fn an_epoch_is_ended_while_another_one_has_the_right_to_append() {
+        // What the other one has written by then is kept; what it writes later is not, nor does it keep the store from being opened.
+        for is_late in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("store");
+            let [stopped, other] = [(); 2].map(|()| Store::open(&path).unwrap());
+            let mut new = NewSession::new(Family::Pi, "/work");
+            new.persistence = Some(Persistence::keep_everything());
+            let mut session = other.create_session(&new).unwrap();
+            let append = |session: &mut Session| {
+                session.append_message(&json!({"role": "user", "content": "more"})).unwrap();
+            };
+            for _ in 0..3 {
+                append(&mut session);
+            }
+            append(&mut stopped.session(session.id()).unwrap());
+            let row = other.committed().unwrap().journal_row().unwrap();
+            let key = other.committed().unwrap().key_of(session.id().as_bytes()).unwrap().unwrap();
+            let mut lock = stopped.lock_journal().unwrap().unwrap();
+            lock.catch_up(&row).unwrap();
+            let payload = lock.all_pending().last().unwrap().payload.clone();
+            let file = stopped.journal_file(&row).unwrap();
+            let retire = || {
+                let path = path.clone();
+                let held_up =
+                    StoreError::HeldUp { path, process: None, is_stopped: true, seconds: 5 };
+                other.retire_after(Error::Store(held_up), row.epoch).unwrap();
+            };
+            if is_late {
+                retire();
+                // It looks before it writes, unless it has just looked.
+                let appended = lock.append(&row, key, payload.clone()).unwrap();
+                assert!(matches!(appended, Appended::Sealed));
+            }
+            let appended = lock.append_to(file, &row, key, payload).unwrap();
+            let Appended::Written(written) = appended else { panic!("{appended:?}") };
+            if !is_late {
+                retire();
+            }
+            let there = if is_late { 4 } else { 5 };
+            assert_eq!(other.reader(session.id()).unwrap().facts().entries, there);
+            // No epoch begins as long as it may write.
+            let epoch = || other.committed().unwrap().journal_row().unwrap().epoch;
+            for _ in 0..3 {
+                append(&mut session);
+                assert_eq!(epoch(), 0);
+            }
+            drop(lock);
+            stopped.sync_journal(&written).unwrap_err();
+            assert_eq!(stopped.is_kept_of_retired(&written).unwrap(), Some(!is_late));
+            drop(Store::open(&path).unwrap());
+            for _ in 0..3 {
+                append(&mut session);
+            }
+            assert_ne!(epoch(), 0);
+            // Its next one is as any other.
+            append(&mut stopped.session(session.id()).unwrap());
+            assert_eq!(stopped.reader(session.id()).unwrap().facts().entries, there + 7);
+            assert!(stopped.verify().unwrap().problems.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_sealed_journal_whose_epoch_was_not_ended_is_read_and_ended() {
+        for is_opened_anew in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("store");
+            let store = Store::open(&path).unwrap();
+            let mut new = NewSession::new(Family::Pi, "/work");
+            new.persistence = Some(Persistence::keep_everything());
+            let mut session = store.create_session(&new).unwrap();
+            let id = session.id().to_owned();
+            let append = |session: &mut Session| {
+                session.append_message(&json!({"role": "user", "content": "more"})).unwrap();
+            };
+            for _ in 0..5 {
+                append(&mut session);
+            }
+            let row = store.committed().unwrap().journal_row().unwrap();
+            let other = Store::open(&path).unwrap();
+            let lock = other.lock_journal().unwrap();
+            assert!(store.seal_journal(&row).unwrap());
+            drop(lock);
+            drop(other);
+            if is_opened_anew {
+                // As a loss of power leaves them.
+                let copy = folder.path().join("copy");
+                for ending in ["", ".journal"] {
+                    let name = |path: &std::path::Path| format!("{}{ending}", path.display());
+                    std::fs::copy(name(&path), name(&copy)).unwrap();
+                }
+                let copy = Store::open(&copy).unwrap();
+                assert_eq!(copy.reader(&id).unwrap().facts().entries, 5);
+                assert!(copy.verify().unwrap().problems.is_empty());
+                continue;
+            }
+            append(&mut session);
+            // With the lock free, the append may begin the next one.
+            assert_ne!(store.committed().unwrap().journal_row().unwrap().epoch, row.epoch);
+            assert_eq!(store.reader(&id).unwrap().facts().entries, 6);
+            assert!(store.verify().unwrap().problems.is_empty());
+        }
     }
 }

@@ -82,9 +82,15 @@ impl JournalFile {
         Ok((!is_whole).then_some(Damage { at: 0, problem, newest }))
     }
 
-    /// Whether the journal may have what a store lacks in whose tables no epoch is open. `ended` is the last one that they had.
-    pub(super) fn may_have_more(&self, number: u64, row: &JournalRow, ended: u64) -> Result<bool> {
-        let Some(Title { store, epoch }) = self.title()? else { return Ok(true) };
+    /// Whether the journal may have what a store lacks in whose tables no epoch is open. `ended` is the last one that they had, and
+    /// `retired` the last one that they ended while another process had the right to append.
+    pub(super) fn may_have_more(
+        &self,
+        number: u64,
+        row: &JournalRow,
+        (ended, retired): (u64, u64),
+    ) -> Result<bool> {
+        let Some(Title { store, epoch, is_sealed }) = self.title()? else { return Ok(true) };
         if epoch == 0 {
             // Then a later file of the store has it.
             return Ok(store == number && self.newest(None)?.is_ahead_of(row));
@@ -93,6 +99,8 @@ impl JournalFile {
             return Ok(true);
         }
         match epoch == ended {
+            // What was written to it later nobody acknowledged.
+            true if is_sealed && epoch == retired => Ok(false),
             // A copy of the store may have ended the epoch sooner.
             true => Ok(self.next(&row.folded, epoch)?.is_some()),
             // One that was begun and not committed has no records.
@@ -110,7 +118,7 @@ impl JournalFile {
         for at in (there / page..whole / page).map(|number| number * page) {
             write_at(&file, &[0; PAGE_BYTES], at)?;
         }
-        write_at(&file, &Title { store, epoch: 0 }.page(), 0)?;
+        write_at(&file, &Title::of(store, 0).page(), 0)?;
         file.sync_all()?;
         Self::of(file, path, areas, true)
     }
@@ -138,11 +146,16 @@ fn cut(length: u64, whole: Areas) -> String {
     format!("the file has {length} bytes, and not {}", whole.file_bytes())
 }
 
-/// Bits in which the beginning of a file differs from the first page of a store's journal; 0 stands for any epoch.
+/// Bits in which the beginning of a file differs from the first page of a store's journal, sealed or not; 0 stands for any epoch.
 fn wrong_bits(page: &[u8], store: u64, epoch: u64) -> u32 {
-    let expected = Title { store, epoch }.page();
+    let titles = [false, true].map(|is_sealed| Title { store, epoch, is_sealed });
+    titles.into_iter().map(|title| bits_other_than(page, title)).min().unwrap_or(u32::MAX)
+}
+
+fn bits_other_than(page: &[u8], title: Title) -> u32 {
+    let expected = title.page();
     let differences = page.iter().zip(expected).map(|(is, was)| (is ^ was).count_ones());
-    match epoch {
+    match title.epoch {
         0 => {
             differences.enumerate().filter(|(at, _)| !EPOCH_AT.contains(at)).map(|(_, of)| of).sum()
         }

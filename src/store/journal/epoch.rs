@@ -4,6 +4,7 @@ use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::damaged::Damage;
 use super::file::{self, Areas, JournalFile, Title};
@@ -54,6 +55,9 @@ impl Uses {
 /// Sequence numbers that are left out where a journal is given up: more than are written to one.
 pub(super) const GIVEN_UP: u64 = 1 << 40;
 
+/// How long to wait for the right to append before an epoch begins. Nobody appends then.
+const PATIENCE: Duration = Duration::from_millis(20);
+
 impl Store {
     /// Fails if a journal beside the store has more than the tables: it is another store's, or the tables are older.
     pub(crate) fn check_journal(&self) -> Result<()> {
@@ -103,7 +107,7 @@ impl Store {
             let snapshot = self.committed()?;
             let row = snapshot.journal_row()?;
             if row.epoch != 0
-                || !file.may_have_more(number, &row, snapshot.last_epoch()?).map_err(failed)?
+                || !file.may_have_more(number, &row, snapshot.last_epochs()?).map_err(failed)?
             {
                 return Ok(false);
             }
@@ -139,7 +143,7 @@ impl Store {
     }
 
     /// Says to other processes that this one uses the journal, so that none ends its epoch. Without the lock of an open
-    /// transaction; `false` if there is no journal.
+    /// transaction; `false` if there is no journal, and if a process that does not get on ends the epoch.
     pub(crate) fn use_journal(&self) -> Result<bool> {
         self.use_for(|uses| uses.appends = true)
     }
@@ -155,9 +159,11 @@ impl Store {
         };
         self.check_process()?;
         let mut uses = lock(&self.journal().uses);
-        if !uses.any()
-            && !self.wait_for(engine, Held::Ending, || engine.try_share_journal(), || 0)?
-        {
+        let is_used = uses.any()
+            || engine
+                .wait_unless_stuck(Held::Ending, || engine.try_share_journal())
+                .map_err(redb::StorageError::from)?;
+        if !is_used {
             return Ok(false);
         }
         note(&mut uses);
@@ -283,8 +289,10 @@ impl Store {
         Ok(made.ok().map(|file| MadeJournal { file }))
     }
 
-    /// Makes the journal of a new epoch. The caller holds the write transaction.
-    pub(crate) fn begin_epoch(&self, before: &JournalRow) -> Result<JournalRow> {
+    /// Makes the journal of a new epoch. The caller holds the write transaction. `None` while a process has the right to append that
+    /// it took in an epoch before: it may be about to write its record.
+    pub(crate) fn begin_epoch(&self, before: &JournalRow) -> Result<Option<JournalRow>> {
+        let Some(_lock) = self.lock_journal_within(PATIENCE) else { return Ok(None) };
         let (path, number, areas) = (self.journal_path()?, self.number()?, Areas::of_new());
         let file = match JournalFile::make(&path, number, areas, &self.file_facts()?) {
             Err(error) if error.kind() == ErrorKind::InvalidData => {
@@ -304,13 +312,33 @@ impl Store {
         }
         let epoch = uuid::Uuid::new_v4().as_u64_pair().1 | 1;
         // On the disk before the commit that names the epoch: a store with another one is a copy.
-        let titled = file.entitle(Title { store: number, epoch }).and_then(|()| file.sync());
+        let titled = file.entitle(Title::of(number, epoch)).and_then(|()| file.sync());
         titled.at("writing the journal", &path)?;
         *lock(&self.journal().file) = Some(OpenFile { epoch, file: Arc::new(file) });
         let folded = file::beginning(before.folded.sequence);
         self.note_end(epoch, folded.sequence);
         let path = path.as_os_str().as_encoded_bytes().to_vec();
-        Ok(JournalRow { epoch, folded, commits: before.commits, path })
+        Ok(Some(JournalRow { epoch, folded, commits: before.commits, path }))
+    }
+
+    /// Seals the journal of an epoch: it is on the disk that no record is acknowledged there which is written from now on. What was
+    /// acknowledged before is read after this. The caller holds the write transaction, with which all others wait for the right to
+    /// append; so the process that has it is about to write one record, at most. `false`, and nothing is written, if none has it.
+    pub(crate) fn seal_journal(&self, row: &JournalRow) -> Result<bool> {
+        let Some(engine) = &self.shared.file else { return Ok(false) };
+        let file = self.sound_journal(row)?;
+        let failed = |error| self.journal_write_failed(error);
+        let is_held = engine.is_held_elsewhere(Held::Journal).map_err(redb::StorageError::from)?;
+        if !is_held && !file.is_sealed().map_err(failed)? {
+            return Ok(false);
+        }
+        if !file.is_writable {
+            return Err(failed(ErrorKind::PermissionDenied.into()));
+        }
+        // Again, too, if another process has written it: it may not be on the disk.
+        let title = Title { store: self.number()?, epoch: row.epoch, is_sealed: true };
+        file.entitle(title).and_then(|()| file.sync()).map_err(failed)?;
+        Ok(true)
     }
 
     /// Says in the journal that the store's file has all of it, if that is so. Nobody uses it, and nobody begins to.
@@ -324,7 +352,7 @@ impl Store {
             && title.epoch == epoch
             && file.is_writable
         {
-            let _ = file.entitle(Title { epoch: 0, ..title });
+            let _ = file.entitle(Title::of(title.store, 0));
         }
     }
 

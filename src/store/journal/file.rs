@@ -27,10 +27,13 @@ pub(crate) const MAGIC: [u8; 16] = *b"leafline journal";
 const VERSION: u64 = 3;
 
 /// Bytes of the first page that say something; the others are zeros.
-pub(super) const NAMED: usize = 40;
+pub(super) const NAMED: usize = 48;
 
 /// Where the first page has the epoch.
 pub(super) const EPOCH_AT: std::ops::Range<usize> = 32..40;
+
+/// Where it says that the journal is sealed.
+const SEALED_AT: std::ops::Range<usize> = 40..48;
 
 /// Bytes of the first page, and of the pages behind the areas.
 pub(super) const PAGE_BYTES: usize = 4096;
@@ -72,13 +75,22 @@ pub(super) struct Title {
     pub(super) store: u64,
     /// The epoch that the journal continues; 0 once the store's file has all of its records.
     pub(super) epoch: u64,
+    /// Whether its epoch is being ended while a process that does not get on has the right to append: no record that is written from
+    /// now on is acknowledged.
+    pub(super) is_sealed: bool,
 }
 
 impl Title {
+    /// That of a journal which is in use, or closed.
+    pub(super) fn of(store: u64, epoch: u64) -> Self {
+        Self { store, epoch, is_sealed: false }
+    }
+
     /// The page.
     pub(super) fn page(self) -> [u8; PAGE_BYTES] {
         let mut page = [0; PAGE_BYTES];
-        let numbers = [VERSION, self.store, self.epoch].map(u64::to_le_bytes);
+        let sealed = u64::from(self.is_sealed);
+        let numbers = [VERSION, self.store, self.epoch, sealed].map(u64::to_le_bytes);
         let parts = MAGIC.into_iter().chain(numbers.into_iter().flatten());
         page.iter_mut().zip(parts).for_each(|(byte, part)| *byte = part);
         page
@@ -88,7 +100,8 @@ impl Title {
     pub(super) fn parse(page: &[u8]) -> Option<Self> {
         let number =
             |at: std::ops::Range<usize>| page.get(at)?.try_into().ok().map(u64::from_le_bytes);
-        let title = Self { store: number(24..32)?, epoch: number(EPOCH_AT)? };
+        let is_sealed = number(SEALED_AT)? != 0;
+        let title = Self { store: number(24..32)?, epoch: number(EPOCH_AT)?, is_sealed };
         (page == title.page()).then_some(title)
     }
 }
@@ -221,7 +234,7 @@ impl JournalFile {
         let temporary = Temporary::in_folder(folder)?;
         let made = temporary.database()?;
         let mut file = made.as_file();
-        file.write_all(&Title { store, epoch: 0 }.page())?;
+        file.write_all(&Title::of(store, 0).page())?;
         // Page by page: of what is written at once a system may later write all again where a part changes.
         for _ in 1..areas.file_bytes() / PAGE {
             file.write_all(&[0; PAGE_BYTES])?;
@@ -279,6 +292,11 @@ impl JournalFile {
     /// What its first page says now; `None` if that is damaged.
     pub(super) fn title(&self) -> Result<Option<Title>> {
         title_of(&self.file)
+    }
+
+    /// Whether it is sealed.
+    pub(super) fn is_sealed(&self) -> Result<bool> {
+        Ok(self.title()?.is_some_and(|title| title.is_sealed))
     }
 
     /// Writes the first page.

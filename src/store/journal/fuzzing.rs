@@ -31,7 +31,7 @@ pub(crate) fn journal(data: &[u8], folder: &Path) {
     let Some((&count, rest)) = data.split_first() else { return };
     let length = usize::try_from(Areas::USUAL.file_bytes()).unwrap_or(usize::MAX);
     let mut file = vec![0; length];
-    let page = Title { store: STORE, epoch: EPOCH }.page();
+    let page = Title::of(STORE, EPOCH).page();
     file.iter_mut().zip(page).for_each(|(byte, of_page)| *byte = of_page);
     let path = folder.join("journal");
     let folded = beginning(40);

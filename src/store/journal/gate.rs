@@ -4,7 +4,6 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use super::syncing::PAUSE;
 use super::{Store, lock};
 use crate::error::{Error, Result};
 use crate::store::engine_file::{EngineFile, Held};
@@ -21,7 +20,7 @@ pub(crate) struct Gate<'s> {
 
 impl Store {
     /// Keeps all others from appending, in this process and in others, until the answer is dropped. `None` for a store
-    /// whose file cannot be locked.
+    /// whose file cannot be locked, and if a process that does not get on has the right to.
     pub(crate) fn close_gate(&self) -> Result<Option<Gate<'_>>> {
         let Some(engine) = self.shared.file.as_ref().filter(|_| self.has_journal()) else {
             return Ok(None);
@@ -31,9 +30,8 @@ impl Store {
         // From now on appenders of this process wait, too.
         journal.at_gate.fetch_add(1, Ordering::SeqCst);
         let mut closed = lock(&journal.closed);
-        let try_close = || engine.try_hold(Held::Gate);
         let is_closed = match *closed {
-            0 => self.wait_for(engine, Held::Gate, try_close, || 0),
+            0 => engine.wait_unless_stuck(Held::Gate, || engine.try_hold(Held::Gate)),
             _ => Ok(true),
         };
         if matches!(is_closed, Ok(true)) {
@@ -41,28 +39,25 @@ impl Store {
             return Ok(Some(Gate { store: self, engine }));
         }
         journal.at_gate.fetch_sub(1, Ordering::SeqCst);
-        is_closed.map(|_| None)
+        is_closed.map(|_| None).map_err(|error| redb::StorageError::from(error).into())
     }
 
     /// Whether appends have to wait until the last commit is confirmed.
     pub(super) fn awaits_confirmation(&self, engine: &EngineFile) -> Result<bool> {
-        // In this order: who lets appends pass has confirmed the commit that was found before his own.
-        let is_unconfirmed = engine.has_unconfirmed_commit().map_err(redb::StorageError::from)?;
-        Ok(is_unconfirmed && !engine.lets_appends_pass().map_err(redb::StorageError::from)?)
+        engine.awaits_confirmation().map_err(|error| redb::StorageError::from(error).into())
     }
 
     /// Waits until the last commit is confirmed, or one for which appends need not wait; or confirms that of a killed process.
     pub(super) fn wait_for_confirmation(&self, engine: &EngineFile) -> Result<()> {
         let begun = Instant::now();
-        let failed = |error| Error::from(redb::StorageError::from(error));
-        while self.awaits_confirmation(engine)? {
+        let is_over = || {
             let is_late = begun.elapsed() > CONFIRMATION;
-            if is_late && !engine.is_written_elsewhere().map_err(failed)? {
-                // To begin a write transaction confirms it.
-                self.begin_write()?.abort()?;
-                return Ok(());
-            }
-            std::thread::sleep(PAUSE);
+            Ok(!engine.awaits_confirmation()? || is_late && !engine.is_written_elsewhere()?)
+        };
+        self.wait_for(engine, Held::Tables, is_over, || Some(0))?;
+        if self.awaits_confirmation(engine)? {
+            // To begin a write transaction confirms it.
+            self.begin_write()?.abort()?;
         }
         Ok(())
     }
@@ -83,15 +78,16 @@ impl Store {
             .map_err(|error| Error::from(redb::StorageError::from(error)))
     }
 
-    /// Waits until no one asks that.
-    pub(super) fn pass_gate(&self, engine: &EngineFile) -> Result<()> {
+    /// Waits until no one asks that. `false` if a process that does not get on does: it only starves others, and is passed.
+    pub(super) fn pass_gate(&self, engine: &EngineFile) -> Result<bool> {
         let journal = self.journal();
         let mut closed = lock(&journal.closed);
         while *closed > 0 {
             closed = journal.opened.wait(closed).unwrap_or_else(PoisonError::into_inner);
         }
         let is_open = || engine.is_held_elsewhere(Held::Gate).map(|is_closed| !is_closed);
-        self.wait_for(engine, Held::Gate, is_open, || 0).map(drop)
+        let is_passed = engine.wait_unless_stuck(Held::Gate, is_open);
+        is_passed.map_err(|error| redb::StorageError::from(error).into())
     }
 }
 

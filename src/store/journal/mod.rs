@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use self::appending::Appender;
-pub(crate) use self::appending::{Appended, JournalLock, KnownJournal};
+pub(crate) use self::appending::{Appended, JournalLock, KnownJournal, Written};
 use self::background::Background;
 pub(crate) use self::damaged::{Rescued, rescue, rescue_newest};
 pub(crate) use self::epoch::MadeJournal;
@@ -44,7 +44,6 @@ pub(crate) use self::record::Journaled;
 pub(crate) use self::row::{JournalRow, Place};
 use self::syncing::Syncing;
 pub(crate) use self::tables::{JournalChange, make_row, note_commit, row_of, write_row};
-use self::waiting::Watch;
 use super::Store;
 pub(crate) use super::exposure::JOURNAL_ENDING;
 
@@ -77,8 +76,6 @@ pub(crate) struct Journal {
     /// Whether the journal ends where it is damaged: what is behind is given up.
     gives_up: AtomicBool,
     background: Background,
-    /// Of each lock for which threads of this process wait, since when its holder does not get on.
-    watches: Mutex<Vec<Watch>>,
     /// Of a store that is only read: the tables with the journal in them, in memory.
     overlay: Mutex<Option<Overlaid>>,
 }

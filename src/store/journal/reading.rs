@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::file::{JournalFile, Title};
+use super::file::JournalFile;
 use super::record::Journaled;
 use super::row::{JournalRow, Place};
 use super::{Store, lock};
@@ -195,5 +195,5 @@ impl Store {
 
 /// Whether a journal is that of a store's epoch.
 fn is_of(file: &JournalFile, store: u64, epoch: u64) -> bool {
-    matches!(file.title(), Ok(Some(title)) if title == Title { store, epoch })
+    matches!(file.title(), Ok(Some(title)) if (title.store, title.epoch) == (store, epoch))
 }

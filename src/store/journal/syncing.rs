@@ -9,7 +9,7 @@ use super::file::JournalFile;
 use super::row::Place;
 use super::{Journal, Store, lock};
 use crate::error::{FileContext, Result};
-use crate::store::engine_file::EngineFile;
+use crate::store::engine_file::{EngineFile, PAUSE};
 
 /// How long a process waits for another's sync before it syncs for itself.
 #[cfg(not(test))]
@@ -18,9 +18,6 @@ const PATIENCE: Duration = Duration::from_millis(20);
 /// Longer than a test takes to write a record.
 #[cfg(test)]
 const PATIENCE: Duration = Duration::from_secs(5);
-
-/// How long it waits before it looks again.
-pub(super) const PAUSE: Duration = Duration::from_micros(50);
 
 /// Records of others that are looked for before a sync.
 const MOST_SHARED: usize = 1024;
@@ -201,10 +198,13 @@ impl Store {
     }
 
     /// Fails if what was written to the journal would not be found again: the file was deleted, moved away or replaced, cut off,
-    /// or written over by something else.
+    /// or written over by something else; or if it is sealed, so that nobody may read what was written later.
     fn check_stays(&self, file: &JournalFile, epoch: u64) -> io::Result<()> {
         if let Some(damage) = file.damage_in(epoch)? {
             return Err(io::Error::other(damage.at(&file.path)));
+        }
+        if file.is_sealed()? {
+            return Err(io::Error::other("another process has ended its epoch"));
         }
         if self.is_journal_gone(file)? {
             let problem = "it was deleted, moved or replaced while it was in use; what was just written is lost";

@@ -3,7 +3,7 @@
 use redb::WriteTransaction;
 
 use super::row::{JournalRow, KEY, Place};
-use crate::error::{Corruption, Result};
+use crate::error::{Corruption, Error, Result};
 use crate::store::pages::{ReadOnlyTable, ReadableTable};
 use crate::store::record::Record;
 use crate::store::session_key::SessionKey;
@@ -26,10 +26,22 @@ impl Snapshot {
         JournalRow::from_bytes(row.value(), || KEY.to_string())
     }
 
-    /// The last epoch that was begun; 0 if none ever was.
-    pub(crate) fn last_epoch(&self) -> Result<u64> {
+    /// The last epoch that was begun, and the last one that was [retired](JournalChange::Retire); 0 if none ever was.
+    pub(crate) fn last_epochs(&self) -> Result<(u64, u64)> {
         let meta = self.transaction().open_table(tables::META)?;
-        Ok(meta.get(LAST_EPOCH)?.map_or(0, |epoch| epoch.value()))
+        let number = |name| Ok::<_, Error>(meta.get(name)?.map_or(0, |number| number.value()));
+        Ok((number(LAST_EPOCH)?, number(RETIRED)?))
+    }
+
+    /// The last record that the tables have of an epoch, if it was retired, and none since.
+    pub(crate) fn end_of_retired(&self, epoch: u64) -> Result<Option<u64>> {
+        let meta = self.transaction().open_table(tables::META)?;
+        match meta.get(RETIRED)? {
+            Some(retired) if retired.value() == epoch => {
+                Ok(meta.get(RETIRED_END)?.map(|end| end.value()))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Passes on the session of each record that could not become rows.
@@ -90,6 +102,10 @@ fn lacking(session: SessionKey) -> Corruption {
 /// The name in `meta` of the last epoch that was begun.
 const LAST_EPOCH: &str = "journal_epoch";
 
+/// The names of the last one that was retired, and of the last of its records that the tables have.
+const RETIRED: &str = "journal_retired";
+const RETIRED_END: &str = "journal_retired_end";
+
 /// Writes the row of a store whose journal was never used.
 pub(crate) fn make_row(transaction: &WriteTransaction) -> Result<()> {
     write_row(transaction, &JournalRow::default())
@@ -109,6 +125,8 @@ pub(crate) enum JournalChange {
     Fold(Place),
     /// The same, and they were all: the epoch ends.
     End(Place),
+    /// The same while a process that does not get on has the right to append: nobody acknowledges the record that it may write.
+    Retire(Place),
     /// The epoch ends at this place, and what a journal of another epoch has counts for nothing.
     GiveUp(Place, u64),
     /// An epoch begins.
@@ -129,6 +147,14 @@ pub(crate) fn note_commit(
         Some(JournalChange::Fold(place)) => row.folded = place,
         Some(JournalChange::End(folded)) => {
             row = JournalRow { epoch: 0, folded, path: Vec::new(), ..row }
+        }
+        Some(JournalChange::Retire(end)) => {
+            let mut meta = transaction.open_table(tables::META)?;
+            meta.insert(RETIRED, row.epoch)?;
+            meta.insert(RETIRED_END, end.sequence)?;
+            // No later record has the number of the one that may be written.
+            let folded = Place { sequence: end.sequence + 1, ..end };
+            row = JournalRow { epoch: 0, folded, path: Vec::new(), ..row };
         }
         Some(JournalChange::GiveUp(folded, epoch)) => {
             transaction.open_table(tables::META)?.insert(LAST_EPOCH, epoch)?;

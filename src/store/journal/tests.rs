@@ -27,7 +27,7 @@ impl Made {
         let facts = File::create(folder.path().join("store")).unwrap().metadata().unwrap();
         let path = folder.path().join("journal");
         let file = JournalFile::make(&path, STORE, AREAS, &facts).unwrap();
-        file.entitle(Title { store: STORE, epoch: EPOCH }).unwrap();
+        file.entitle(Title::of(STORE, EPOCH)).unwrap();
         Self { folder, file }
     }
 

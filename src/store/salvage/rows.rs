@@ -5,6 +5,16 @@ use redb::{Key, TableDefinition, Value, WriteTransaction};
 use crate::error::Result;
 use crate::store::tables;
 
+/// The rows of `meta` that are put: `format` and `reader` are those of the new store.
+const META: [&[u8]; 6] = [
+    b"store",
+    b"next_session",
+    b"told_open",
+    b"journal_epoch",
+    b"journal_retired",
+    b"journal_retired_end",
+];
+
 /// Writes a row of a table that is not made of others. The bytes are those of a page that has its checksum, or were looked
 /// into.
 pub(super) fn put(
@@ -14,13 +24,7 @@ pub(super) fn put(
     value: &[u8],
 ) -> Result<()> {
     match table {
-        // `format` and `reader` are those of the new store.
-        "meta"
-            if [b"store".as_slice(), b"next_session", b"told_open", b"journal_epoch"]
-                .contains(&key) =>
-        {
-            row(transaction, tables::META, key, value)
-        }
+        "meta" if META.contains(&key) => row(transaction, tables::META, key, value),
         "sessions" => row(transaction, tables::SESSIONS, key, value),
         "entries" => row(transaction, tables::ENTRIES, key, value),
         "children" => row(transaction, tables::CHILDREN, key, value),
