@@ -36,7 +36,7 @@ pub(super) fn advised_on_saving(error: &Error) -> String {
     with(error, if is_lost { Some(ANEW.into()) } else { on_error(error) })
 }
 
-/// Whether the store is damaged; a refusal of the system, such as a full disk, is not damage.
+/// Returns true for damage of the store; a refusal of the system, such as a full disk, is not damage.
 fn is_damage(error: &Error) -> bool {
     match error {
         Error::Corrupted(_) => true,

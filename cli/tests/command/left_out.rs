@@ -91,7 +91,7 @@ fn a_file_that_is_named_fails() {
     }
 }
 
-/// What a watch reports of files that are left out.
+/// Collects what a watch reports of the files that it leaves out.
 #[derive(Default)]
 struct Reports {
     files: Vec<PathBuf>,

@@ -42,7 +42,7 @@ fn steps(readme: &str) -> Vec<Step<'_>> {
     steps
 }
 
-/// Whether the rows are those shown, where a row of `...` is for any number of them.
+/// Compares the rows with those shown; a row of `...` matches any number of rows.
 fn is_shown(shown: &[&str], rows: &[String]) -> bool {
     match shown {
         [] => rows.is_empty(),

@@ -12,7 +12,7 @@ use super::{SHARED, STORE, journal_of};
 
 const PAGE: u64 = 4096;
 
-/// What is done to the file.
+/// Harm that is done to the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Incident {
     CutOff,

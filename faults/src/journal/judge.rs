@@ -1,4 +1,4 @@
-//! What is there in the end: errors are followed as their advice says, and then all is there that was acknowledged.
+//! Judges a store after an incident: follows the advice of its errors, then looks for every acknowledged entry.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,10 +14,10 @@ use super::{SHARED, STORE, journal_of, notes, own};
 /// How many errors are followed one after the other.
 const STEPS: usize = 8;
 
-/// What an incident may have taken.
+/// The entries that an incident may have lost.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Loss {
-    /// What an error that names the journal tells.
+    /// Entries whose loss an error reports, naming the journal.
     pub(super) told: bool,
     /// The last entries of each session, as by a loss of power before their sync.
     pub(super) end: bool,

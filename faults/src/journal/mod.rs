@@ -60,7 +60,7 @@ pub struct Count {
     pub refused: u64,
     /// Entries that were lost with bytes that no living process knew.
     pub lost: u64,
-    /// Last entries that were lost and that nothing told of: the journal looked as if it had been written less far.
+    /// Last entries that were lost without an error: the journal looked shorter than it was.
     pub untold: u64,
 }
 

@@ -21,8 +21,8 @@ pub struct Persistence {
 
 impl Persistence {
     /// The rules of the family's program. omp cuts strings of more than 500,000 UTF-16 units, drops `partialJson` and
-    /// `jsonlEvents`, and replaces images of 1,024 base64 characters or more by references, and writes nothing after a failure; the others keep
-    /// everything, and try again.
+    /// `jsonlEvents`, replaces images of 1,024 base64 characters or more by references, and writes nothing after a failure; the
+    /// others keep everything, and try again.
     pub fn documented(family: Family) -> Self {
         Self { rules: family.rules(), latches_errors: family.latches_errors(), as_of: None }
     }
