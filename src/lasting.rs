@@ -5,7 +5,7 @@ use std::io::Result;
 use std::path::Path;
 
 use crate::destination::folder_of;
-use crate::private::folder_builder;
+use crate::private::make_folder;
 use crate::store::recorder;
 
 /// Makes a folder that only its user can open, and the folders that it is to be in, and makes their names durable. Those that
@@ -13,8 +13,17 @@ use crate::store::recorder;
 pub(crate) fn make_folders(folder: &Path) -> Result<()> {
     let is_missing = |above: &&Path| !above.as_os_str().is_empty() && !above.exists();
     let missing: Vec<&Path> = folder.ancestors().take_while(is_missing).collect();
-    folder_builder().recursive(true).create(folder)?;
-    missing.into_iter().rev().for_each(|made| sync_folder(folder_of(made)));
+    if missing.is_empty() && !folder.as_os_str().is_empty() && !folder.is_dir() {
+        return make_folder(folder);
+    }
+    for missing in missing.into_iter().rev() {
+        match make_folder(missing) {
+            // Another process may have made it.
+            Err(_) if missing.is_dir() => {}
+            made => made?,
+        }
+        sync_folder(folder_of(missing));
+    }
     Ok(())
 }
 

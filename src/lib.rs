@@ -214,6 +214,7 @@ mod redact {
     }
 }
 mod regular_file;
+mod rights;
 #[cfg(feature = "search")]
 pub mod search;
 mod session;

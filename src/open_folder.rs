@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 use crate::lasting::make_folders;
+use crate::private::open_to_user;
 use crate::regular_file::check_regular;
 
 #[cfg(unix)]
@@ -132,7 +133,9 @@ impl OpenFolder {
     /// Makes a file that only its user can open; an error if the name is taken.
     pub(crate) fn create(&self, name: &OsStr) -> Result<File> {
         check_name(name)?;
-        system::open_file(&self.folder, name, Access::Create)
+        let file = system::open_file(&self.folder, name, Access::Create)?;
+        open_to_user(&file)?;
+        Ok(file)
     }
 
     /// Gives a file in it another name, in place of whatever file or link has it.
@@ -217,7 +220,13 @@ mod by_descriptor {
     }
 
     pub(super) fn make_inner(folder: &Folder, name: &OsStr) -> Result<()> {
-        Ok(rustix::fs::mkdirat(folder, name, Mode::RWXU)?)
+        rustix::fs::mkdirat(folder, name, Mode::RWXU)?;
+        let made = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        // The umask may have taken some.
+        if !Mode::from_raw_mode(made.st_mode).contains(Mode::RWXU) {
+            rustix::fs::chmodat(folder, name, Mode::RWXU, AtFlags::empty())?;
+        }
+        Ok(())
     }
 
     #[allow(clippy::useless_conversion, reason = "a mode's type differs from system to system")]

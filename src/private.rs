@@ -3,13 +3,19 @@
 //! On Unix files are made with mode 0600 and folders with 0700, whatever the process's umask. Elsewhere the system's
 //! rules for new files hold.
 
-use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions};
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::io::Result;
 use std::path::Path;
 
 /// The bits of a mode that belong to others than the user.
 #[cfg(unix)]
 const OTHERS: u32 = 0o077;
+
+/// The modes of what is made.
+#[cfg(unix)]
+const MODE_OF_FILE: u32 = 0o600;
+#[cfg(unix)]
+const MODE_OF_FOLDER: u32 = 0o700;
 
 /// Options that make a file only its user can open. A link is not followed.
 pub(crate) fn new_file() -> OpenOptions {
@@ -18,27 +24,40 @@ pub(crate) fn new_file() -> OpenOptions {
     #[cfg(unix)]
     {
         use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+        options.mode(MODE_OF_FILE).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
     }
     options
 }
 
 /// Makes a folder that only its user can open.
-#[cfg(feature = "search")]
 pub(crate) fn make_folder(folder: &Path) -> Result<()> {
-    folder_builder().create(folder)
-}
-
-/// What makes folders that only their user can open.
-pub(crate) fn folder_builder() -> DirBuilder {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "other systems have no modes"))]
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     {
-        use std::os::unix::fs::DirBuilderExt;
-        builder.mode(0o700);
+        use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+        builder.mode(MODE_OF_FOLDER).create(folder)?;
+        if std::fs::symlink_metadata(folder)?.mode() & MODE_OF_FOLDER != MODE_OF_FOLDER {
+            return std::fs::set_permissions(folder, Permissions::from_mode(MODE_OF_FOLDER));
+        }
+        return Ok(());
     }
-    builder
+    #[cfg(not(unix))]
+    builder.create(folder)
+}
+
+/// Gives its user the rights to a new file that the umask has taken.
+pub(crate) fn open_to_user(file: &File) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt};
+        if file.metadata()?.mode() & MODE_OF_FILE != MODE_OF_FILE {
+            return file.set_permissions(Permissions::from_mode(MODE_OF_FILE));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = file;
+    Ok(())
 }
 
 /// Gives a new file the rights that its user has to the file that it replaces. Other users have none.
@@ -54,22 +73,6 @@ pub(crate) fn keep_rights(file: &File, old: Permissions) -> Result<()> {
     match file.metadata()?.permissions() == kept {
         true => Ok(()),
         false => file.set_permissions(kept),
-    }
-}
-
-/// Gives a file the owner, the group and the mode of another one.
-pub(crate) fn take_rights(file: &File, of: &Metadata) -> Result<()> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{MetadataExt, fchown};
-        let now = file.metadata()?;
-        if (now.uid(), now.gid()) != (of.uid(), of.gid()) {
-            fchown(file, Some(of.uid()), Some(of.gid()))?;
-        }
-    }
-    match file.metadata()?.permissions() == of.permissions() {
-        true => Ok(()),
-        false => file.set_permissions(of.permissions()),
     }
 }
 
@@ -101,7 +104,8 @@ mod tests {
     fn what_is_made_is_closed_to_others() {
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("a/b");
-        folder_builder().recursive(true).create(&inner).unwrap();
+        make_folder(&folder.path().join("a")).unwrap();
+        make_folder(&inner).unwrap();
         assert_eq!((mode(&inner), mode(&folder.path().join("a"))), (0o700, 0o700));
         let path = inner.join("file");
         new_file().write(true).create_new(true).open(&path).unwrap();

@@ -14,6 +14,7 @@ use tempfile::NamedTempFile;
 use uuid::Uuid;
 
 use crate::open_folder::{Kind, OpenFolder};
+use crate::private::open_to_user;
 use crate::store::recorder;
 
 /// What the name of each begins with. The dot and the missing `.jsonl` keep imports from taking it for a session.
@@ -71,6 +72,7 @@ impl Temporary {
         let mut builder = tempfile::Builder::new();
         builder.prefix(&self.name).suffix(DATABASE).rand_bytes(0);
         let made = builder.tempfile_in(self.folder.path())?;
+        open_to_user(made.as_file())?;
         recorder::created(self.folder.path(), made.as_file());
         Ok(made)
     }

@@ -9,6 +9,7 @@ use super::folder::Folder;
 use crate::error::{Error, FileContext, Result, SessionError};
 use crate::open_folder::{Kind, OpenFolder, parts};
 use crate::regular_file::may_be_at;
+use crate::rights::Rights;
 use crate::session::{NewSession, Session};
 use crate::store::Store;
 use crate::temporary::remove_left_inside;
@@ -100,7 +101,16 @@ impl Breadcrumbs {
             return Ok(false);
         }
         let path = self.folder.join(terminal);
+        // One of omp's has nothing to do with the store.
+        let store = session.store();
+        let is_of_store = !store.is_in_memory() && self.folder == store.terminals_folder();
+        let rights = is_of_store.then(|| Rights::at(store.path())).transpose();
+        let rights = rights.at("looking at", store.path())?;
+        let is_new = !self.folder.exists();
         let root = OpenFolder::make(&self.folder).at("making the folder", &self.folder)?;
+        if let Some(rights) = rights.as_ref().filter(|_| is_new) {
+            rights.lend_folder(&self.folder);
+        }
         // Another terminal's file may be in the way, or a link.
         let Ok((folder, name)) = inside(root, terminal, OpenFolder::make_inner) else {
             return Ok(false);
@@ -121,6 +131,9 @@ impl Breadcrumbs {
                 .as_bytes(),
             )
             .at("writing", &path)?;
+        if let Some(rights) = rights {
+            let _ = rights.lend(written.file());
+        }
         written.name()?;
         Ok(true)
     }

@@ -12,7 +12,7 @@ use super::salvage::Salvage;
 use crate::destination::{end_of_links, folder_of, with_ending};
 use crate::error::{Error, FileContext, Result, StoreError};
 use crate::lasting::sync_folder;
-use crate::private::keep_rights;
+use crate::rights::Rights;
 use crate::store::clock::now;
 use crate::store::engine_file::{EngineFile, Recovery};
 use crate::store::journal::{DAMAGED_ENDING, JOURNAL_ENDING};
@@ -72,7 +72,7 @@ impl Store {
             }
             file => file.at("opening the store", path)?,
         };
-        let rights = file.metadata().at("looking at", path)?.permissions();
+        let rights = Rights::of(&file).at("looking at", path)?;
         let alone = EngineFile::new(file, Recovery::Skipped).map_err(Error::from)?;
         // On a system without such locks nobody can be asked.
         if matches!(alone.take_alone(), Ok(false)) {
@@ -86,7 +86,7 @@ impl Store {
             salvage.import_sources(&new)?;
         }
         let made = std::fs::File::open(&new).at("opening", &new)?;
-        keep_rights(&made, rights).at("setting the rights of", &new)?;
+        rights.give(&made).at("setting the rights of", &new)?;
         let kept = with_ending(path, &format!("{DAMAGED_ENDING}{time}"));
         // In this order the store is never without its name, nor without its journal; of the new one, the old one's journal is
         // known by its second name if this process is killed before it loses the first.

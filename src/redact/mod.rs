@@ -49,6 +49,7 @@ use self::line::Secret;
 use self::placeholder::{Key, Tag};
 pub use self::writer::RedactingWriter;
 use crate::error::{Error, Result};
+use crate::rights::Rights;
 use crate::session::SessionReader;
 use crate::store::Store;
 
@@ -144,7 +145,7 @@ impl Store {
         let finder = Finder::new(options)?;
         let kept = match self.is_in_memory() {
             true => None,
-            false => match Key::kept_in(&self.redaction_key_path()) {
+            false => match Key::kept_in(&self.redaction_key_path(), Rights::at(self.path()).ok().as_ref()) {
                 Err(Error::File { source, .. })
                     if matches!(
                         source.kind(),

@@ -14,6 +14,7 @@ use uuid::Uuid;
 use crate::error::{Corruption, Error, FileContext, Result};
 use crate::private::new_file;
 use crate::regular_file::open_regular;
+use crate::rights::Rights;
 
 /// What every placeholder begins with. With the rest it has letters, digits and hyphens only: it is whole in any JSON
 /// string, file name or URL.
@@ -50,10 +51,11 @@ impl Key {
     }
 
     /// The one in a file, which is made if it does not exist.
-    pub(super) fn kept_in(path: &Path) -> Result<Self> {
+    pub(super) fn kept_in(path: &Path, rights: Option<&Rights>) -> Result<Self> {
         match new_file().write(true).create_new(true).open(path) {
             Ok(mut file) => {
                 let key = Self::random();
+                let _ = rights.map(|rights| rights.lend(&file));
                 let written = file.write_all(&key.0).and_then(|()| file.sync_all());
                 if let Err(source) = written {
                     // Nobody can use a part of it.
@@ -113,7 +115,7 @@ mod tests {
         let path = folder.path().join("key");
         let keys: Vec<Key> = std::thread::scope(|scope| {
             let threads: Vec<_> =
-                (0..8).map(|_| scope.spawn(|| Key::kept_in(&path).unwrap())).collect();
+                (0..8).map(|_| scope.spawn(|| Key::kept_in(&path, None).unwrap())).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert!(keys.iter().all(|key| *key == keys[0]));
@@ -124,7 +126,7 @@ mod tests {
             assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         }
         std::fs::write(&path, b"short").unwrap();
-        assert!(matches!(Key::kept_in(&path), Err(Error::Corrupted(_))));
+        assert!(matches!(Key::kept_in(&path, None), Err(Error::Corrupted(_))));
     }
 
     #[test]

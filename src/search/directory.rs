@@ -1,5 +1,5 @@
-//! The folder of an index as tantivy reads and writes it: tantivy's own, but what is made in it is only the user's, and
-//! no link is written through.
+//! The folder of an index as tantivy reads and writes it: tantivy's own, but what is made in it has the rights of the
+//! store, and no link is written through.
 
 use std::fs::{File, TryLockError};
 use std::io::{BufWriter, ErrorKind, Result as IoResult, Write};
@@ -16,18 +16,21 @@ use tantivy::directory::{
 
 use crate::private::new_file;
 use crate::regular_file::open_regular;
+use crate::rights::Rights;
 
 /// A folder of files that are read through memory maps.
 #[derive(Debug, Clone)]
 pub(super) struct PrivateDirectory {
     inner: MmapDirectory,
     folder: PathBuf,
+    /// The rights to the store, which all of its files get.
+    rights: Rights,
 }
 
 impl PrivateDirectory {
     /// An existing folder.
-    pub(super) fn open(folder: &Path) -> Result<Self, OpenDirectoryError> {
-        Ok(Self { inner: MmapDirectory::open(folder)?, folder: folder.to_owned() })
+    pub(super) fn open(folder: &Path, rights: Rights) -> Result<Self, OpenDirectoryError> {
+        Ok(Self { inner: MmapDirectory::open(folder)?, folder: folder.to_owned(), rights })
     }
 }
 
@@ -50,6 +53,7 @@ impl Directory for PrivateDirectory {
             ErrorKind::AlreadyExists => OpenWriteError::FileAlreadyExists(path.to_owned()),
             _ => OpenWriteError::wrap_io_error(error, path.to_owned()),
         })?;
+        let _ = self.rights.lend(&file);
         Ok(BufWriter::new(Box::new(Written(file))))
     }
 
@@ -59,7 +63,9 @@ impl Directory for PrivateDirectory {
 
     /// By a temporary file, which only its user can open.
     fn atomic_write(&self, path: &Path, data: &[u8]) -> IoResult<()> {
-        self.inner.atomic_write(path, data)
+        self.inner.atomic_write(path, data)?;
+        let _ = self.rights.lend(&open_regular(&self.folder.join(path))?);
+        Ok(())
     }
 
     fn sync_directory(&self) -> IoResult<()> {
@@ -80,6 +86,7 @@ impl Directory for PrivateDirectory {
             file => file,
         };
         let file = file.map_err(LockError::wrap_io_error)?;
+        let _ = self.rights.lend(&file);
         if lock.is_blocking {
             file.lock().map_err(LockError::wrap_io_error)?;
         } else {

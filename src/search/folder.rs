@@ -10,6 +10,7 @@ use std::path::Path;
 
 use crate::error::{Error, FileContext, Result, SearchError};
 use crate::private::{make_folder, new_file};
+use crate::rights::Rights;
 use crate::store::exposure::SEARCH_MARK as MARK;
 
 /// The first line of the file that marks a folder as ours, and its explanation for the user.
@@ -81,22 +82,24 @@ fn is_ours(folder: &Path, kind: Kind) -> Result<bool> {
 }
 
 /// Creates the missing folders of an index, and marks them as ours.
-pub(super) fn make(indexes: &Path, index: &Path) -> Result<()> {
-    make_one(indexes, Kind::Indexes)?;
-    make_one(index, Kind::Index)?;
+pub(super) fn make(indexes: &Path, index: &Path, rights: &Rights) -> Result<()> {
+    make_one(indexes, Kind::Indexes, rights)?;
+    make_one(index, Kind::Index, rights)?;
     check_files(index)
 }
 
-fn make_one(folder: &Path, kind: Kind) -> Result<()> {
+fn make_one(folder: &Path, kind: Kind, rights: &Rights) -> Result<()> {
     match make_folder(folder) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-            return Err(error).at("making the folder", folder);
-        }
-        _ => {}
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error).at("making the folder", folder),
+        Ok(()) => rights.lend_folder(folder),
     }
     match standing(folder, kind)? {
         Standing::Ours => Ok(()),
-        Standing::Empty | Standing::OursUnmarked => mark(folder),
+        Standing::Empty | Standing::OursUnmarked => {
+            let _ = rights.lend(&mark(folder)?);
+            Ok(())
+        }
         Standing::Missing => Err(ErrorKind::NotFound.into()).at("opening the folder", folder),
         Standing::Foreign(problem) => Err(foreign(folder, problem)),
     }
@@ -157,7 +160,7 @@ fn delete_if_empty(folder: &Path) -> Result<()> {
     }
     match std::fs::remove_dir(folder) {
         // Something was put there since.
-        Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => mark(folder),
+        Err(error) if error.kind() == ErrorKind::DirectoryNotEmpty => mark(folder).map(drop),
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error).at("deleting", folder),
         _ => Ok(()),
     }
@@ -308,12 +311,13 @@ fn is_torn_mark(entry: &DirEntry) -> bool {
 }
 
 /// Marks a folder as ours. Two processes may do so at once: both write the same.
-fn mark(folder: &Path) -> Result<()> {
+fn mark(folder: &Path) -> Result<File> {
     let path = folder.join(MARK);
     let opened = new_file().write(true).create(true).truncate(false).open(&path);
     let mut file = opened.at("making", &path)?;
     file.write_all(format!("{FIRST_LINE}{EXPLANATION}").as_bytes()).at("writing", &path)?;
-    file.sync_all().at("writing", &path)
+    file.sync_all().at("writing", &path)?;
+    Ok(file)
 }
 
 fn entries(folder: &Path) -> Result<Vec<DirEntry>> {

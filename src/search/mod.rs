@@ -25,7 +25,8 @@ pub use self::find::{SearchHit, SearchHits, SearchOrder, SearchQuery};
 use self::schema::{Fields, INDEX_VERSION};
 pub use self::snippet::Snippet;
 pub use self::update::{DamagedSession, IndexLag, IndexUpdate};
-use crate::error::{Error, Result, SearchError};
+use crate::error::{Error, FileContext, Result, SearchError};
+use crate::rights::Rights;
 use crate::store::Store;
 
 /// The words of all sessions' messages, and their places.
@@ -105,7 +106,7 @@ impl SearchIndex {
             return Ok(None);
         }
         let (schema, fields) = schema::schema();
-        let index = Index::open(directory(&folder)?).map_err(|error| failed(&folder, &error))?;
+        let index = Index::open(directory(store, &folder)?).map_err(|error| failed(&folder, &error))?;
         if index.schema() != schema {
             return Ok(None);
         }
@@ -131,10 +132,11 @@ impl SearchIndex {
             return Self::with_index(store, folder, index, fields);
         }
         let folder = folder_of(store)?;
-        folder::make(&store.search_folder(), &folder)?;
+        let rights = Rights::at(store.path()).at("looking at", store.path())?;
+        folder::make(&store.search_folder(), &folder, &rights)?;
         // With this index, the others are no longer needed. One that cannot be deleted stays.
         let _ = folder::delete_indexes(&store.search_folder(), Some(&folder));
-        let opened = builder.open_or_create(directory(&folder)?);
+        let opened = builder.open_or_create(directory(store, &folder)?);
         let index = opened.map_err(|error| failed(&folder, &error))?;
         Self::with_index(store, folder, index, fields)
     }
@@ -193,8 +195,9 @@ fn folder_of(store: &Store) -> Result<PathBuf> {
     Ok(store.search_folder().join(format!("{INDEX_VERSION}-{number:016x}")))
 }
 
-fn directory(folder: &Path) -> Result<PrivateDirectory> {
-    PrivateDirectory::open(folder).map_err(|error| failed(folder, &TantivyError::from(error)))
+fn directory(store: &Store, folder: &Path) -> Result<PrivateDirectory> {
+    let rights = Rights::at(store.path()).at("looking at", store.path())?;
+    PrivateDirectory::open(folder, rights).map_err(|error| failed(folder, &TantivyError::from(error)))
 }
 
 fn failed(folder: &Path, error: &TantivyError) -> Error {

@@ -21,7 +21,6 @@ use super::snapshot::Snapshot;
 use super::{Handle, Shared, Store, StoreOptions, recorder};
 use crate::destination::{end_of_links, folder_of};
 use crate::error::{Error, FileContext, Result, StoreError};
-use crate::private::take_rights;
 
 /// How often to look whether others still use the store.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -307,8 +306,8 @@ impl<'f> Beside<'f> {
     /// Gives the file the owner and the rights of the store's.
     fn take_rights(&self) -> Result<()> {
         let made = open_file(self.made.path())?;
-        let rights = self.file.metadata().and_then(|store| take_rights(&made, &store));
-        rights.at("setting the rights of", self.made.path())
+        let given = self.file.rights().and_then(|rights| rights.give(&made));
+        given.at("setting the rights of", self.made.path())
     }
 
     fn is_in_step(&self, store: &Store) -> Result<bool> {

@@ -17,6 +17,7 @@ use crate::destination::{end_of_links, folder_of, with_ending};
 use crate::error::{Error, FileContext, Result, StoreError};
 use crate::lasting::{make_folders, sync_folder};
 use crate::regular_file::open_regular;
+use crate::rights::Rights;
 use crate::store::pages::ReadableTable;
 use crate::temporary::{Temporary, remove_left};
 
@@ -135,11 +136,20 @@ pub(super) fn make(path: &Path) -> Result<()> {
 }
 
 /// Creates a store at `path`, where none may be, in a folder that exists, and calls `fill` with its temporary path before it gets its name.
-pub(super) fn make_filled(path: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+/// It gets the rights to the file that it is made from; where that cannot be, only this user can open it.
+pub(super) fn make_filled(
+    path: &Path,
+    from: Option<&Path>,
+    fill: impl FnOnce(&Path) -> Result<()>,
+) -> Result<()> {
     check_place(path)?;
     std::fs::metadata(folder_of(path)).at("looking at the folder", folder_of(path))?;
     let made = Unnamed::make_beside(path)?;
     fill(made.path())?;
+    if let Some(from) = from {
+        let rights = Rights::at(from).at("looking at", from)?;
+        let _ = rights.lend(&open_file(made.path())?);
+    }
     made.sync()?;
     made.file.persist_noclobber(path).map_err(|error| error.error).at("naming", path)?;
     recorder::named(path);

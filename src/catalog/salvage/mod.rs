@@ -227,7 +227,7 @@ impl Store {
             return Err(Error::File { action: "making", path: new.to_owned(), source });
         }
         let mut salvage = Salvage::default();
-        make(new, |made| {
+        make(new, damaged, |made| {
             salvage = fill(damaged, made, new)?;
             Ok(())
         })?;

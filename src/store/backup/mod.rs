@@ -55,7 +55,8 @@ impl Store {
         remove_left(folder_of(path));
         if creation::standing(path)? == creation::Standing::Nothing {
             let mut rows = 0;
-            creation::make_filled(path, |made| {
+            let from = (!self.is_in_memory()).then(|| self.path());
+            creation::make_filled(path, from, |made| {
                 rows = fill_new(snapshot, made, Copy::Backup, progress)?;
                 check_pages(made)
             })?;

@@ -7,7 +7,7 @@ mod inherited;
 mod locks;
 mod waiting;
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
 use std::ops::Bound;
 #[cfg(unix)]
@@ -20,6 +20,7 @@ use super::names::{is_named, names_and_length, names_of};
 use super::pages::{HEADER, length, read_header};
 use super::recorder;
 use crate::process::Process;
+use crate::rights::Rights;
 use redb::backends::FileBackend;
 use redb::{BackendError, DatabaseError, StorageBackend};
 
@@ -214,9 +215,9 @@ impl EngineFile {
         Ok(names_of(&self.own()?.file)? == 1)
     }
 
-    /// The file's facts.
-    pub(crate) fn metadata(&self) -> io::Result<Metadata> {
-        self.own()?.file.metadata()
+    /// The rights to the file.
+    pub(crate) fn rights(&self) -> io::Result<Rights> {
+        Rights::of(&self.own()?.file)
     }
 
     /// Says that another file is to take this one's name, and has all that is in this one; or that it did not.

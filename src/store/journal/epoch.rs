@@ -1,6 +1,5 @@
 //! Epochs: when a journal is used, by whom, and when one cannot be.
 
-use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -14,6 +13,7 @@ use super::tables::JournalChange;
 use super::{DAMAGED_ENDING, JOURNAL_ENDING, Store, lock};
 use crate::error::{Error, FileContext, Result};
 use crate::regular_file::open_regular;
+use crate::rights::Rights;
 use crate::store::commit::Batch;
 use crate::store::engine_file::{EngineFile, Held};
 use crate::store::names::is_named;
@@ -284,7 +284,7 @@ impl Store {
             return Ok(None);
         }
         // What keeps it from being made is met again when an epoch begins.
-        let like = self.file_facts()?;
+        let like = self.file_rights()?;
         let made = JournalFile::make(&path, number, Areas::of_new(), &like);
         Ok(made.ok().map(|file| MadeJournal { file }))
     }
@@ -294,7 +294,7 @@ impl Store {
     pub(crate) fn begin_epoch(&self, before: &JournalRow) -> Result<Option<JournalRow>> {
         let Some(_lock) = self.lock_journal_within(PATIENCE) else { return Ok(None) };
         let (path, number, areas) = (self.journal_path()?, self.number()?, Areas::of_new());
-        let file = match JournalFile::make(&path, number, areas, &self.file_facts()?) {
+        let file = match JournalFile::make(&path, number, areas, &self.file_rights()?) {
             Err(error) if error.kind() == ErrorKind::InvalidData => {
                 match JournalFile::damage(&path, number, 0) {
                     Ok(Some(damage)) if !damage.newest.is_ahead_of(before) => {
@@ -356,10 +356,10 @@ impl Store {
         }
     }
 
-    /// The facts of the store's file.
-    fn file_facts(&self) -> Result<Metadata> {
+    /// The rights to the store's file.
+    fn file_rights(&self) -> Result<Rights> {
         let engine = self.shared.file.as_ref();
-        let facts = engine.map_or_else(|| std::fs::metadata(self.path()), EngineFile::metadata);
-        facts.at("looking at", self.path())
+        let rights = engine.map_or_else(|| Rights::at(self.path()), EngineFile::rights);
+        rights.at("looking at", self.path())
     }
 }

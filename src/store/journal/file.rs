@@ -1,6 +1,6 @@
 //! The journal's file: a page with its names, and two areas that are filled in turn.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 
@@ -18,6 +18,7 @@ use crate::private;
 #[cfg(unix)]
 use crate::regular_file::WITHOUT_WAITING;
 use crate::regular_file::{check_regular, open_regular};
+use crate::rights::Rights;
 use crate::temporary::{Temporary, remove_left};
 
 /// The beginning of every journal.
@@ -217,7 +218,7 @@ impl Areas {
 impl JournalFile {
     /// Makes the journal of a store, or takes the one that is there, and gives it the owner and the mode of the store's file.
     /// All of its bytes are written once: later writes in place change no facts of the file, and cost one sync of the data.
-    pub(crate) fn make(path: &Path, store: u64, areas: Areas, like: &Metadata) -> Result<Self> {
+    pub(crate) fn make(path: &Path, store: u64, areas: Areas, like: &Rights) -> Result<Self> {
         let folder = folder_of(path);
         // Of who was killed while it made the store, or its journal; nothing else may ever be made in this folder.
         remove_left(folder);
@@ -225,7 +226,7 @@ impl JournalFile {
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(error),
             Ok(file) => {
-                file.take_rights_of(like)?;
+                like.lend(&file.file)?;
                 // Who made it may have been killed before its name was on the disk.
                 sync_name(folder)?;
                 return Ok(file);
@@ -239,7 +240,7 @@ impl JournalFile {
         for _ in 1..areas.file_bytes() / PAGE {
             file.write_all(&[0; PAGE_BYTES])?;
         }
-        take_rights_of(file, like)?;
+        like.lend(file)?;
         recorder::made(file, areas.file_bytes());
         let sync = recorder::begin_sync(file)?;
         file.sync_all()?;
@@ -505,11 +506,6 @@ impl JournalFile {
         Ok(true)
     }
 
-    /// Gives it the owner and the mode of the store's file.
-    pub(super) fn take_rights_of(&self, store: &Metadata) -> Result<()> {
-        take_rights_of(&self.file, store)
-    }
-
     /// Takes its name away, if this file still has it.
     pub(super) fn remove(&self) -> Result<()> {
         if is_named(&self.file, &self.path)? { std::fs::remove_file(&self.path) } else { Ok(()) }
@@ -559,33 +555,6 @@ fn title_of(file: &File) -> Result<Option<Title>> {
     let mut page = [0; PAGE_BYTES];
     let read = read_at(file, &mut page, 0)?;
     Ok(Title::parse(page.get(..read).unwrap_or_default()))
-}
-
-/// Gives a journal the owner, the group and the mode of its store's file.
-///
-/// # Errors
-///
-/// If that cannot be, and the store's owner could not open the journal.
-fn take_rights_of(file: &File, store: &Metadata) -> Result<()> {
-    let refused = match private::take_rights(file, store) {
-        Err(error) if error.kind() == ErrorKind::PermissionDenied => error,
-        taken => return taken,
-    };
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{MetadataExt, fchown};
-        // Only the administrator gives a file to another user. The owner of the store may have a right as one of a group.
-        let _ = fchown(file, None, Some(store.gid()));
-        if file.metadata()?.permissions() != store.permissions() {
-            file.set_permissions(store.permissions())?;
-        }
-        let now = file.metadata()?;
-        let lets = |rights: u32| now.mode() & rights == rights;
-        if lets(0o006) || now.gid() == store.gid() && lets(0o060) {
-            return Ok(());
-        }
-    }
-    Err(refused)
 }
 
 /// Puts the names in a folder on the disk. Other systems cannot open a folder for that.

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 use super::file::{AREA, Areas, JournalFile, Title, beginning};
 use super::record::{self, HEAD, Journaled, MOST_PAYLOAD, Stamp};
 use super::row::Place;
+use crate::rights::Rights;
 use crate::store::session_key::SessionKey;
 
 const AREAS: Areas = Areas::USUAL;
@@ -24,9 +25,10 @@ struct Made {
 impl Made {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let facts = File::create(folder.path().join("store")).unwrap().metadata().unwrap();
+        let store = File::create(folder.path().join("store")).unwrap();
+        let rights = Rights::of(&store).unwrap();
         let path = folder.path().join("journal");
-        let file = JournalFile::make(&path, STORE, AREAS, &facts).unwrap();
+        let file = JournalFile::make(&path, STORE, AREAS, &rights).unwrap();
         file.entitle(Title::of(STORE, EPOCH)).unwrap();
         Self { folder, file }
     }
@@ -223,8 +225,8 @@ fn only_the_journal_of_the_store_is_opened() {
     }
     // It is not made anew in the place of another file.
     std::fs::write(made.path(), "somebody's").unwrap();
-    let facts = std::fs::metadata(made.path()).unwrap();
-    assert!(JournalFile::make(&made.path(), STORE, AREAS, &facts).is_err());
+    let rights = Rights::at(&made.path()).unwrap();
+    assert!(JournalFile::make(&made.path(), STORE, AREAS, &rights).is_err());
     assert_eq!(std::fs::read_to_string(made.path()).unwrap(), "somebody's");
 }
 

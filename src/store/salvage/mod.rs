@@ -60,8 +60,12 @@ pub(crate) struct Salvaged {
 }
 
 /// Makes a store at `path`, where none may be: `fill` gets its temporary path before it has its name.
-pub(crate) fn make(path: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
-    creation::make_filled(path, fill)
+pub(crate) fn make(
+    path: &Path,
+    damaged: &Path,
+    fill: impl FnOnce(&Path) -> Result<()>,
+) -> Result<()> {
+    creation::make_filled(path, Some(damaged), fill)
 }
 
 impl Store {

@@ -15,6 +15,7 @@ use super::process::Processes;
 use super::shared::SHARED;
 use super::worker::{Worker, begin};
 use crate::error::Result;
+use crate::rights::Rights;
 use crate::store::Store;
 use crate::store::journal::{Areas, JournalFile};
 use crate::store::recorder::{self, Event, Fault, FileId, Record, STORE};
@@ -101,7 +102,7 @@ fn set_out(script: &Script, count: usize, folder: &Path, left: Option<&Left>) ->
             &journal,
             store.number().unwrap(),
             Areas::of_bytes(area),
-            &std::fs::metadata(&path).unwrap(),
+            &Rights::at(&path).unwrap(),
         )
         .unwrap();
     }
