@@ -1,4 +1,4 @@
-//! Who may open what is made here: only the user, from the moment that it exists. Sessions hold secrets.
+//! New files and folders: only the user can open them, from the moment that they exist. Sessions hold secrets.
 //!
 //! On Unix files are made with mode 0600 and folders with 0700, whatever the process's umask. Elsewhere the system's
 //! rules for new files hold.

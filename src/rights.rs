@@ -180,7 +180,9 @@ mod unix {
             /// Who may read may also list.
             pub(super) fn of_folder(&self) -> Self {
                 let mut list = self.0.clone();
-                for entry in list.get_mut(VERSION..).into_iter().flat_map(|all| all.chunks_exact_mut(ENTRY)) {
+                for entry in
+                    list.get_mut(VERSION..).into_iter().flat_map(|all| all.chunks_exact_mut(ENTRY))
+                {
                     entry[2] |= (entry[2] & 4) >> 2;
                 }
                 Self(list)
@@ -196,9 +198,7 @@ mod unix {
             read(|list| getxattr(path, NAME, list))
         }
 
-        fn read(
-            get: impl Fn(&mut [u8]) -> rustix::io::Result<usize>,
-        ) -> Result<Option<List>> {
+        fn read(get: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> Result<Option<List>> {
             let mut list = vec![0; 256];
             loop {
                 match get(&mut list[..]) {

@@ -145,7 +145,10 @@ impl Store {
         let finder = Finder::new(options)?;
         let kept = match self.is_in_memory() {
             true => None,
-            false => match Key::kept_in(&self.redaction_key_path(), Rights::at(self.path()).ok().as_ref()) {
+            false => match Key::kept_in(
+                &self.redaction_key_path(),
+                Rights::at(self.path()).ok().as_ref(),
+            ) {
                 Err(Error::File { source, .. })
                     if matches!(
                         source.kind(),

@@ -106,7 +106,8 @@ impl SearchIndex {
             return Ok(None);
         }
         let (schema, fields) = schema::schema();
-        let index = Index::open(directory(store, &folder)?).map_err(|error| failed(&folder, &error))?;
+        let index =
+            Index::open(directory(store, &folder)?).map_err(|error| failed(&folder, &error))?;
         if index.schema() != schema {
             return Ok(None);
         }
@@ -197,7 +198,8 @@ fn folder_of(store: &Store) -> Result<PathBuf> {
 
 fn directory(store: &Store, folder: &Path) -> Result<PrivateDirectory> {
     let rights = Rights::at(store.path()).at("looking at", store.path())?;
-    PrivateDirectory::open(folder, rights).map_err(|error| failed(folder, &TantivyError::from(error)))
+    PrivateDirectory::open(folder, rights)
+        .map_err(|error| failed(folder, &TantivyError::from(error)))
 }
 
 fn failed(folder: &Path, error: &TantivyError) -> Error {

@@ -178,3 +178,104 @@ fn who_may_not_write_the_journal_appends_to_the_tables() {
     let verified = finished(as_user(&scene).arg("verify").output().unwrap()).ok().text();
     assert!(verified.contains("no problems"), "{verified}");
 }
+
+/// The owner, the group and the mode of everything in the folder that belongs to the store.
+fn rights(scene: &Scene) -> Vec<(PathBuf, (u32, u32, u32))> {
+    let mut found = Vec::new();
+    let mut folders = vec![scene.folder().to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap().flatten() {
+            let facts = entry.path().symlink_metadata().unwrap();
+            if entry.file_name().to_string_lossy().starts_with("store.leafline.") && facts.is_dir()
+            {
+                folders.push(entry.path());
+            }
+            if entry.path().to_string_lossy().contains("store.leafline") {
+                found.push((entry.path(), (facts.uid(), facts.gid(), facts.mode() & 0o777)));
+            }
+        }
+    }
+    found
+}
+
+/// As with `sudo`: root works on a store, and its owner and group go on with it.
+#[test]
+fn all_that_root_makes_of_a_store_has_the_stores_rights() {
+    if !can_change_users() {
+        return;
+    }
+    let works: [&[&str]; 5] = [
+        &["search", "first"],
+        &["compact"],
+        &["repair", "--rebuild"],
+        &["export", "--redact", "s"],
+        &["new", "--family", "pi"],
+    ];
+    for mode in [0o600, 0o640] {
+        for work in works {
+            let scene = scene_of_user();
+            set_permissions(scene.store(), Permissions::from_mode(mode)).unwrap();
+            let mut root = command(&scene.store());
+            // Its terminal is known by this.
+            finished(root.args(work).env("TMUX_PANE", "%7").output().unwrap()).ok();
+            for (path, found) in rights(&scene) {
+                let mode = mode | if path.is_dir() { (mode & 0o444) >> 2 } else { 0 };
+                let is_kept = path.to_string_lossy().contains(".damaged-");
+                let expected = (USER, USER, if is_kept { found.2 } else { mode });
+                assert_eq!(found, expected, "{work:?}: {}", path.display());
+            }
+            for own in [&["search", "first"][..], &["index", "--rebuild"], &["search", "first"]] {
+                finished(as_user(&scene).args(own).output().unwrap()).ok();
+            }
+        }
+        let scene = scene_of_user();
+        set_permissions(scene.store(), Permissions::from_mode(mode)).unwrap();
+        let copy = scene.folder().join("copy.leafline");
+        for (work, copy) in [("backup", copy.clone()), ("salvage", copy.with_extension("saved"))] {
+            command(&scene.store()).arg(work).arg(&copy).output().unwrap();
+            let facts = std::fs::metadata(&copy).unwrap();
+            assert_eq!(
+                (facts.uid(), facts.gid(), facts.mode() & 0o777),
+                (USER, USER, mode),
+                "{work}"
+            );
+        }
+    }
+}
+
+/// The access control list of a file, as the system has it.
+#[cfg(target_os = "linux")]
+fn list(path: &Path) -> Option<Vec<u8>> {
+    let mut list = vec![0; 256];
+    let length = rustix::fs::getxattr(path, "system.posix_acl_access", &mut list[..]).ok()?;
+    list.truncate(length);
+    Some(list)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_store_keeps_its_access_control_list() {
+    use rustix::fs::{XattrFlags, setxattr};
+    let scene = Scene::of_session(&file([header("s"), message("a1", None, "first")]));
+    // Of the version 2: the owner, user 12345, the group, the mask and others, with their rights.
+    let entries =
+        [(1, 6, u32::MAX), (2, 4, 12_345), (4, 0, u32::MAX), (16, 4, u32::MAX), (32, 0, u32::MAX)];
+    let mut given = 2_u32.to_le_bytes().to_vec();
+    for (kind, rights, id) in entries.map(|(kind, rights, id)| (kind as u16, rights as u16, id)) {
+        given.extend([&kind.to_le_bytes()[..], &rights.to_le_bytes(), &id.to_le_bytes()].concat());
+    }
+    let name = "system.posix_acl_access";
+    if setxattr(scene.store(), name, &given, XattrFlags::empty()).is_err() {
+        eprintln!("not tried: the file system has no access control lists");
+        return;
+    }
+    for work in [&["compact"][..], &["repair", "--rebuild"], &["search", "first"]] {
+        finished(command(&scene.store()).args(work).output().unwrap()).ok();
+        assert_eq!(list(&scene.store()).as_ref(), Some(&given), "{work:?}");
+    }
+    append(command(&scene.store()), 1).ok();
+    assert_eq!(list(&journal(&scene)).as_ref(), Some(&given));
+    let copy = scene.folder().join("copy.leafline");
+    finished(command(&scene.store()).arg("backup").arg(&copy).output().unwrap()).ok();
+    assert_eq!(list(&copy).as_ref(), Some(&given));
+}

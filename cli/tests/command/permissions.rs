@@ -243,3 +243,15 @@ fn the_command_that_closes_a_store_has_a_line_of_its_own_at_a_terminal() {
     assert!(others.clone().count() > 1, "{text}");
     others.for_each(|line| assert!(line.chars().count() <= 60, "{text}"));
 }
+
+#[test]
+fn a_umask_takes_no_right_from_the_user() {
+    let scene = Scene::new();
+    let store = scene.folder().join("inner/store.leafline");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "umask 777; exec \"$0\" --store \"$1\" new --family pi"]);
+    shell.arg(env!("CARGO_BIN_EXE_leafline")).arg(&store).env("TMUX_PANE", "%7");
+    finished(shell.stdin(Stdio::null()).output().unwrap()).ok();
+    assert_eq!((mode(&store), mode(&scene.folder().join("inner"))), (0o600, 0o700));
+    assert_eq!(mode(&scene.folder().join("inner/store.leafline.terminals")), 0o700);
+}
