@@ -51,6 +51,9 @@ mod unix {
     const GROUP: u32 = 0o070;
     const ALL: u32 = 0o777;
 
+    /// Of a file: nothing here is executed.
+    const ALL_OF_FILE: u32 = 0o666;
+
     /// Of a file that only its user can open.
     const CLOSED: u32 = 0o600;
 
@@ -68,13 +71,15 @@ mod unix {
             Ok(Self::from(&file.metadata()?, acl::of(file)?))
         }
 
-        /// The rights to the file at a path, which may be a link. It is not opened: who closes a file gives up its locks.
+        /// The rights to the file at a path, which may be a link; of a folder, those that its files are to have. It is not opened: a
+        /// process that closes a file gives up its locks.
         pub(crate) fn at(path: &Path) -> Result<Self> {
             Ok(Self::from(&std::fs::metadata(path)?, acl::at(path)?))
         }
 
         fn from(facts: &Metadata, list: Option<acl::List>) -> Self {
-            Self { owner: facts.uid(), group: facts.gid(), mode: facts.mode() & ALL, list }
+            let (mode, list) = (facts.mode() & ALL_OF_FILE, list.map(|list| list.of_file()));
+            Self { owner: facts.uid(), group: facts.gid(), mode, list }
         }
 
         /// Gives them to a new file, which only its user can open.
@@ -179,11 +184,18 @@ mod unix {
         impl List {
             /// Who may read may also list.
             pub(super) fn of_folder(&self) -> Self {
+                self.with(|rights| rights | (rights & 4) >> 2)
+            }
+
+            pub(super) fn of_file(&self) -> Self {
+                self.with(|rights| rights & 6)
+            }
+
+            fn with(&self, change: impl Fn(u8) -> u8) -> Self {
                 let mut list = self.0.clone();
-                for entry in
-                    list.get_mut(VERSION..).into_iter().flat_map(|all| all.chunks_exact_mut(ENTRY))
-                {
-                    entry[2] |= (entry[2] & 4) >> 2;
+                let entries = list.get_mut(VERSION..).into_iter();
+                for entry in entries.flat_map(|entries| entries.chunks_exact_mut(ENTRY)) {
+                    entry[2] = change(entry[2]);
                 }
                 Self(list)
             }
@@ -235,6 +247,10 @@ mod unix {
 
         impl List {
             pub(super) fn of_folder(&self) -> Self {
+                match *self {}
+            }
+
+            pub(super) fn of_file(&self) -> Self {
                 match *self {}
             }
         }

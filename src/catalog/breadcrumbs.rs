@@ -104,11 +104,10 @@ impl Breadcrumbs {
         // One of omp's has nothing to do with the store.
         let store = session.store();
         let is_of_store = !store.is_in_memory() && self.folder == store.terminals_folder();
-        let rights = is_of_store.then(|| Rights::at(store.path())).transpose();
-        let rights = rights.at("looking at", store.path())?;
         let is_new = !self.folder.exists();
         let root = OpenFolder::make(&self.folder).at("making the folder", &self.folder)?;
-        if let Some(rights) = rights.as_ref().filter(|_| is_new) {
+        if is_of_store && is_new {
+            let rights = Rights::at(store.path()).at("looking at", store.path())?;
             rights.lend_folder(&self.folder);
         }
         // Another terminal's file may be in the way, or a link.
@@ -131,7 +130,8 @@ impl Breadcrumbs {
                 .as_bytes(),
             )
             .at("writing", &path)?;
-        if let Some(rights) = rights {
+        if is_of_store {
+            let rights = Rights::at(&self.folder).at("looking at", &self.folder)?;
             let _ = rights.lend(written.file());
         }
         written.name()?;

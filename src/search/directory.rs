@@ -23,13 +23,15 @@ use crate::rights::Rights;
 pub(super) struct PrivateDirectory {
     inner: MmapDirectory,
     folder: PathBuf,
-    /// The rights to the store, which all of its files get.
+    /// Those to the folder, which all of its files get.
     rights: Rights,
 }
 
 impl PrivateDirectory {
     /// An existing folder.
-    pub(super) fn open(folder: &Path, rights: Rights) -> Result<Self, OpenDirectoryError> {
+    pub(super) fn open(folder: &Path) -> Result<Self, OpenDirectoryError> {
+        let rights = Rights::at(folder)
+            .map_err(|error| OpenDirectoryError::wrap_io_error(error, folder.to_owned()))?;
         Ok(Self { inner: MmapDirectory::open(folder)?, folder: folder.to_owned(), rights })
     }
 }

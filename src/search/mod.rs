@@ -106,8 +106,7 @@ impl SearchIndex {
             return Ok(None);
         }
         let (schema, fields) = schema::schema();
-        let index =
-            Index::open(directory(store, &folder)?).map_err(|error| failed(&folder, &error))?;
+        let index = Index::open(directory(&folder)?).map_err(|error| failed(&folder, &error))?;
         if index.schema() != schema {
             return Ok(None);
         }
@@ -137,7 +136,7 @@ impl SearchIndex {
         folder::make(&store.search_folder(), &folder, &rights)?;
         // With this index, the others are no longer needed. One that cannot be deleted stays.
         let _ = folder::delete_indexes(&store.search_folder(), Some(&folder));
-        let opened = builder.open_or_create(directory(store, &folder)?);
+        let opened = builder.open_or_create(directory(&folder)?);
         let index = opened.map_err(|error| failed(&folder, &error))?;
         Self::with_index(store, folder, index, fields)
     }
@@ -196,10 +195,8 @@ fn folder_of(store: &Store) -> Result<PathBuf> {
     Ok(store.search_folder().join(format!("{INDEX_VERSION}-{number:016x}")))
 }
 
-fn directory(store: &Store, folder: &Path) -> Result<PrivateDirectory> {
-    let rights = Rights::at(store.path()).at("looking at", store.path())?;
-    PrivateDirectory::open(folder, rights)
-        .map_err(|error| failed(folder, &TantivyError::from(error)))
+fn directory(folder: &Path) -> Result<PrivateDirectory> {
+    PrivateDirectory::open(folder).map_err(|error| failed(folder, &TantivyError::from(error)))
 }
 
 fn failed(folder: &Path, error: &TantivyError) -> Error {

@@ -217,7 +217,7 @@ fn all_that_root_makes_of_a_store_has_the_stores_rights() {
             set_permissions(scene.store(), Permissions::from_mode(mode)).unwrap();
             let mut root = command(&scene.store());
             // Its terminal is known by this.
-            finished(root.args(work).env("TMUX_PANE", "%7").output().unwrap()).ok();
+            done(&finished(root.args(work).env("TMUX_PANE", "%7").output().unwrap()));
             for (path, found) in rights(&scene) {
                 let mode = mode | if path.is_dir() { (mode & 0o444) >> 2 } else { 0 };
                 let is_kept = path.to_string_lossy().contains(".damaged-");
@@ -225,20 +225,21 @@ fn all_that_root_makes_of_a_store_has_the_stores_rights() {
                 assert_eq!(found, expected, "{work:?}: {}", path.display());
             }
             for own in [&["search", "first"][..], &["index", "--rebuild"], &["search", "first"]] {
-                finished(as_user(&scene).args(own).output().unwrap()).ok();
+                done(&finished(as_user(&scene).args(own).output().unwrap()));
             }
         }
         let scene = scene_of_user();
         set_permissions(scene.store(), Permissions::from_mode(mode)).unwrap();
-        let copy = scene.folder().join("copy.leafline");
-        for (work, copy) in [("backup", copy.clone()), ("salvage", copy.with_extension("saved"))] {
-            command(&scene.store()).arg(work).arg(&copy).output().unwrap();
-            let facts = std::fs::metadata(&copy).unwrap();
-            assert_eq!(
-                (facts.uid(), facts.gid(), facts.mode() & 0o777),
-                (USER, USER, mode),
-                "{work}"
-            );
+        let at = |name: &str| scene.folder().join(name);
+        let mut salvage = command(&scene.store());
+        salvage.arg("salvage").arg(scene.store()).arg("-o").arg(at("saved"));
+        let mut backup = command(&scene.store());
+        backup.arg("backup").arg(at("copy"));
+        for (mut work, made) in [(backup, at("copy")), (salvage, at("saved"))] {
+            done(&finished(work.output().unwrap()));
+            let facts = std::fs::metadata(&made).unwrap();
+            let found = (facts.uid(), facts.gid(), facts.mode() & 0o777);
+            assert_eq!(found, (USER, USER, mode), "{}", made.display());
         }
     }
 }
@@ -270,12 +271,12 @@ fn a_store_keeps_its_access_control_list() {
         return;
     }
     for work in [&["compact"][..], &["repair", "--rebuild"], &["search", "first"]] {
-        finished(command(&scene.store()).args(work).output().unwrap()).ok();
+        done(&finished(command(&scene.store()).args(work).output().unwrap()));
         assert_eq!(list(&scene.store()).as_ref(), Some(&given), "{work:?}");
     }
-    append(command(&scene.store()), 1).ok();
+    done(&append(command(&scene.store()), 5));
     assert_eq!(list(&journal(&scene)).as_ref(), Some(&given));
     let copy = scene.folder().join("copy.leafline");
-    finished(command(&scene.store()).arg("backup").arg(&copy).output().unwrap()).ok();
+    done(&finished(command(&scene.store()).arg("backup").arg(&copy).output().unwrap()));
     assert_eq!(list(&copy).as_ref(), Some(&given));
 }
