@@ -285,7 +285,7 @@ impl Store {
         }
         // What keeps it from being made is met again when an epoch begins.
         let like = self.file_facts()?;
-        let made = JournalFile::make(&path, number, Areas::of_new(), &like);
+        let made = JournalFile::make(&path, number, Areas::of_new(), &like, false);
         Ok(made.ok().map(|file| MadeJournal { file }))
     }
 
@@ -294,7 +294,7 @@ impl Store {
     pub(crate) fn begin_epoch(&self, before: &JournalRow) -> Result<Option<JournalRow>> {
         let Some(_lock) = self.lock_journal_within(PATIENCE) else { return Ok(None) };
         let (path, number, areas) = (self.journal_path()?, self.number()?, Areas::of_new());
-        let file = match JournalFile::make(&path, number, areas, &self.file_facts()?) {
+        let file = match JournalFile::make(&path, number, areas, &self.file_facts()?, true) {
             Err(error) if error.kind() == ErrorKind::InvalidData => {
                 match JournalFile::damage(&path, number, 0) {
                     Ok(Some(damage)) if !damage.newest.is_ahead_of(before) => {

@@ -26,7 +26,7 @@ impl Made {
         let folder = tempfile::tempdir().unwrap();
         let facts = File::create(folder.path().join("store")).unwrap().metadata().unwrap();
         let path = folder.path().join("journal");
-        let file = JournalFile::make(&path, STORE, AREAS, &facts).unwrap();
+        let file = JournalFile::make(&path, STORE, AREAS, &facts, false).unwrap();
         file.entitle(Title::of(STORE, EPOCH)).unwrap();
         Self { folder, file }
     }
@@ -224,7 +224,7 @@ fn only_the_journal_of_the_store_is_opened() {
     // It is not made anew in the place of another file.
     std::fs::write(made.path(), "somebody's").unwrap();
     let facts = std::fs::metadata(made.path()).unwrap();
-    assert!(JournalFile::make(&made.path(), STORE, AREAS, &facts).is_err());
+    assert!(JournalFile::make(&made.path(), STORE, AREAS, &facts, false).is_err());
     assert_eq!(std::fs::read_to_string(made.path()).unwrap(), "somebody's");
 }
 

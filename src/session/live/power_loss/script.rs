@@ -102,6 +102,7 @@ fn set_out(script: &Script, count: usize, folder: &Path, left: Option<&Left>) ->
             store.number().unwrap(),
             Areas::of_bytes(area),
             &std::fs::metadata(&path).unwrap(),
+            false,
         )
         .unwrap();
     }
