@@ -30,6 +30,11 @@ impl MadeJournal {
         matches!(self.file.newest_epoch(), Ok(None))
     }
 
+    /// Gives its room on the disk back, although it stays: it has no record, and no one else uses it.
+    pub(crate) fn give_room_back(&self) {
+        self.file.punch();
+    }
+
     /// Takes it away. It has nothing that the tables lack, and no one else uses it.
     pub(crate) fn remove(&self) {
         // One that stays counts for nothing.
@@ -354,6 +359,21 @@ impl Store {
         {
             let _ = file.entitle(Title::of(title.store, 0));
         }
+    }
+
+    /// Removes a journal that has no record at all, as an import leaves it whose disk was full. Nobody uses it, and the tables name
+    /// no epoch.
+    pub(crate) fn remove_unused_journal(&self) -> Result<()> {
+        let file = JournalFile::open(&self.journal_path()?, self.number()?);
+        if let Ok(file) = file
+            && self.committed()?.journal_row()?.epoch == 0
+        {
+            let made = MadeJournal { file };
+            if made.is_unused() {
+                made.remove();
+            }
+        }
+        Ok(())
     }
 
     /// The facts of the store's file.

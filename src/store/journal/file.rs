@@ -533,6 +533,16 @@ impl JournalFile {
         if is_named(&self.file, &self.path)? { std::fs::remove_file(&self.path) } else { Ok(()) }
     }
 
+    /// Gives the areas back to the disk, where the system can: they are zeros, and stay so.
+    pub(super) fn punch(&self) {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            use rustix::fs::{FallocateFlags, fallocate};
+            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            let _ = fallocate(&self.file, flags, PAGE, self.areas.file_bytes() - PAGE);
+        }
+    }
+
     /// The beginning of the file, as much as a page has; and the bytes of the file.
     pub(super) fn beginning_of_file(&self) -> Result<(Vec<u8>, u64)> {
         let mut page = vec![0; PAGE_BYTES];
