@@ -191,6 +191,7 @@ pub mod faults {
 #[doc(hidden)]
 pub mod fuzzing;
 mod history;
+mod in_place;
 mod kits;
 mod lasting;
 #[cfg(test)]
@@ -224,6 +225,7 @@ pub mod storage;
 mod store;
 mod temporary;
 mod whole_file;
+mod whole_lock;
 
 pub use api::{
     backup, claude, compact, context, export, files, import, list, live, omp, opal, page, pi,

@@ -4,7 +4,7 @@
 //! rules for new files hold.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions};
-use std::io::Result;
+use std::io::{ErrorKind, Result};
 use std::path::Path;
 
 /// The bits of a mode that belong to others than the user.
@@ -60,19 +60,27 @@ pub(crate) fn open_to_user(file: &File) -> Result<()> {
     Ok(())
 }
 
-/// Gives a new file the rights that its user has to the file that it replaces. Other users have none.
+/// Gives a [new file](new_file) the rights that its user has to the file that it replaces. Other users have none.
+///
+/// Where the system refuses, the file stays as it was made: only its user can open it, or the file system has the same rights for
+/// all files.
 pub(crate) fn keep_rights(file: &File, old: Permissions) -> Result<()> {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "other systems have no modes"))]
-    let mut kept = old;
+    let (mut now, mut kept) = (file.metadata()?.permissions(), old);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
+        now.set_mode(now.mode() & 0o777);
         kept.set_mode(kept.mode() & 0o777 & !OTHERS);
     }
-    // Some file systems have the same permissions for all files, and refuse to change them.
-    match file.metadata()?.permissions() == kept {
+    match now == kept {
         true => Ok(()),
-        false => file.set_permissions(kept),
+        false => file.set_permissions(kept).or_else(|error| match error.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::Unsupported | ErrorKind::InvalidInput => {
+                Ok(())
+            }
+            _ => Err(error),
+        }),
     }
 }
 

@@ -13,9 +13,11 @@ use std::sync::Arc;
 use tempfile::NamedTempFile;
 use uuid::Uuid;
 
+use crate::in_place::{is_mount, write_over};
 use crate::open_folder::{Kind, OpenFolder};
 use crate::private::open_to_user;
 use crate::store::recorder;
+use crate::whole_lock::{lock, try_lock};
 
 /// What the name of each begins with. The dot and the missing `.jsonl` keep imports from taking it for a session.
 const PREFIX: &str = ".leafline-tmp-";
@@ -53,7 +55,7 @@ impl Temporary {
                 file => file?,
             };
             // On a system without locks, no process gets one, so none takes the file for abandoned.
-            let _ = file.lock();
+            let _ = lock(&file);
             let temporary = Self { file, folder: Arc::clone(folder), name };
             // A process that removes leftovers may have removed it meanwhile.
             if folder.look(&temporary.name)?.is_some() {
@@ -77,11 +79,16 @@ impl Temporary {
         Ok(made)
     }
 
-    /// Gives it its name in its folder.
+    /// Gives it its name in its folder, or its bytes to the file that has the name and keeps it.
     pub(crate) fn rename(mut self, name: &OsStr) -> Result<()> {
-        self.folder.rename(&self.name, name)?;
-        self.name.clear();
-        Ok(())
+        match self.folder.rename(&self.name, name) {
+            Err(error) if is_mount(&error) => write_over(&self.folder.write(name)?, &self.file),
+            renamed => {
+                renamed?;
+                self.name.clear();
+                Ok(())
+            }
+        }
     }
 }
 
@@ -117,7 +124,7 @@ pub(crate) fn remove_left_inside(folder: &OpenFolder) {
 fn remove_dead(folder: &OpenFolder, name: &OsStr) {
     // Skips links, and anything else that was not made here.
     let Ok(file) = folder.write(name) else { return };
-    if file.try_lock().is_err() {
+    if !matches!(try_lock(&file), Ok(true)) {
         return;
     }
     for companion in COMPANIONS {

@@ -40,7 +40,7 @@ pub(super) fn advised_on_saving(error: &Error) -> String {
 fn is_damage(error: &Error) -> bool {
     match error {
         Error::Corrupted(_) => true,
-        Error::Engine(error) => error.io_error().is_none(),
+        Error::Engine(error) => !error.is_refusal(),
         _ => false,
     }
 }

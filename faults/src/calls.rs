@@ -14,6 +14,7 @@ use crate::command::calling::{FAILING, is_met, is_met_by_memory, is_met_by_runti
 use crate::command::case::{Prepared, Stage, some_of_each};
 use crate::command::program::{Ended, Fault, Program};
 use crate::command::{reading, writing};
+use crate::refused;
 
 /// Calls whose failure makes a salvage take something for damaged.
 const UNREAD: [&str; 6] = ["read", "pread64", "mmap", "statx", "newfstatat", "fstat"];
@@ -85,6 +86,8 @@ pub struct Runs<'r> {
     pub most: usize,
     /// Only those that ask for memory or a thread; else only the others.
     pub memory: bool,
+    /// A call always fails, by whatever name it is made, and with each error that a system has for what it does not do.
+    pub always: bool,
 }
 
 /// Lets calls fail, each run one of the combinations.
@@ -149,7 +152,8 @@ impl Worker {
         let mut cases = Vec::new();
         for case in [writing::cases(), reading::cases()].concat() {
             if case.name.contains(runs.only) {
-                cases.push(stage.prepare(&case, FAILING)?);
+                let calls = if runs.always { refused::CALLS } else { FAILING };
+                cases.push(stage.prepare(&case, calls)?);
             }
         }
         Ok(Self { stage, cases })
@@ -161,6 +165,12 @@ impl Worker {
         let mut random = Rng::with_seed(runs.seed);
         let (mut firsts, mut others) = (Vec::new(), Vec::new());
         for (number, prepared) in self.cases.iter().enumerate() {
+            if runs.always {
+                self.stage.reset(prepared).expect("the folder can be copied");
+                let refusals = refused::of_command(prepared, &self.stage.work, runs.call);
+                firsts.extend(refusals.into_iter().map(|fault| (number, fault)));
+                continue;
+            }
             let places = if runs.memory { &prepared.memory } else { &prepared.places };
             for place in some_of_each(places, runs.most, &mut random) {
                 let place = &places[place];
@@ -233,14 +243,20 @@ fn one(
     let case = &prepared.case;
     let ended = stage.program.run(&stage.work, &prepared.arguments, case.input, fault);
     let is_of_memory = is_met_by_memory(&ended.calls, &stage.work);
-    if !(is_of_memory || is_met(&ended.calls, &stage.work)) {
+    let is_refused = matches!(fault, Fault::Refused { .. });
+    let is_made = is_refused && ended.calls.contains("(INJECTED)");
+    if !(is_made || is_of_memory || is_met(&ended.calls, &stage.work)) {
         report.beside += 1;
         return Ok(());
     }
     let is_aborted = is_of_memory && is_out_of_memory(&ended);
     report.aborted += u64::from(is_aborted);
-    let Fault::Fails { call, error, is_for_good, .. } = fault else { return Ok(()) };
-    let count = report.counts.entry(call.clone()).or_default();
+    let (call, error, is_for_good) = match fault {
+        Fault::Fails { call, error, is_for_good, .. } => (call.as_str(), error, *is_for_good),
+        Fault::Refused { calls, error, .. } => (*calls, error, true),
+        _ => return Ok(()),
+    };
+    let count = report.counts.entry(call.to_owned()).or_default();
     count.runs += 1;
     if ended.is_done() {
         count.done += 1;
@@ -253,7 +269,7 @@ fn one(
     // Where several threads make such calls, the one that complains may be among those that fail.
     let is_of_stderr = |line: &str| line.contains("(INJECTED)") && line.contains("write(2<");
     let cannot_say =
-        call.starts_with("write") && (*is_for_good || ended.calls.lines().any(is_of_stderr));
+        call.starts_with("write") && (is_for_good || ended.calls.lines().any(is_of_stderr));
     if !is_aborted {
         // Memory is nowhere.
         let cannot_say = cannot_say
@@ -261,6 +277,9 @@ fn one(
             || ended.is_rushed
             || is_met_by_runtime(&ended.calls, &stage.work);
         is_clear(prepared, &ended, &stage.work, cannot_say)?;
+    }
+    if is_refused && !case.is_damaged && ended.stderr.contains("damaged") {
+        return Err(format!("it speaks of damage: {}", ended.described()));
     }
     aftermath::examine(stage, prepared, &ended)
 }

@@ -21,4 +21,5 @@ mod outcome;
 pub mod pages;
 #[cfg(unix)]
 pub mod power;
+mod refused;
 pub mod sample;

@@ -64,6 +64,9 @@ enum Fault {
         /// Only calls that ask for memory or a thread, which else are left out
         #[arg(long)]
         memory: bool,
+        /// A call always fails, as on a file system that does not have it
+        #[arg(long, conflicts_with = "memory")]
+        always: bool,
         /// Also print what the commands complained of
         #[arg(short, long)]
         verbose: bool,
@@ -177,12 +180,13 @@ fn main() -> ExitCode {
             return ExitCode::SUCCESS;
         }
         Fault::Kills { runs, commands } => kill(&runs, &commands),
-        Fault::Calls { runs, first, threads, commands, call, most, memory, verbose } => {
+        Fault::Calls { runs, first, threads, commands, call, most, memory, always, verbose } => {
             let Runs { seed, runs } = runs;
             let numbers = first..first.saturating_add(runs);
             let (program, only) = (commands.program.as_deref(), commands.only.as_str());
             let call = call.as_str();
-            let runs = calls::Runs { seed, numbers, threads, program, only, call, most, memory };
+            let runs =
+                calls::Runs { seed, numbers, threads, program, only, call, most, memory, always };
             fail_calls(&runs, verbose)
         }
         Fault::Crowd { seconds, program, folder } => gather(seconds, program, folder),

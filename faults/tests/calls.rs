@@ -12,7 +12,17 @@ use leafline_faults::command::case::MOST_OF_A_CALL;
 fn all(program: &Path) -> calls::Runs<'_> {
     let numbers = 0..u64::MAX;
     let (program, most) = (Some(program), MOST_OF_A_CALL);
-    calls::Runs { seed: 7, numbers, threads: 1, program, only: "", call: "", most, memory: false }
+    calls::Runs {
+        seed: 7,
+        numbers,
+        threads: 1,
+        program,
+        only: "",
+        call: "",
+        most,
+        memory: false,
+        always: false,
+    }
 }
 
 fn run(runs: &calls::Runs<'_>) -> Option<calls::Report> {
@@ -70,4 +80,21 @@ fn memory_or_a_thread_that_is_not_given_is_told_and_loses_nothing() {
     let Some(report) = run(&runs) else { return };
     assert!(report.failures.is_empty(), "{:#?}", report.failures);
     assert!(report.counts.values().any(|count| count.failed > 0), "{:#?}", report.counts);
+}
+
+/// A file system without a call: locks that it refused were told as damage, and no store could be made without hard links.
+#[test]
+fn a_call_that_is_always_refused_is_done_without_or_told() {
+    let program = common::program();
+    let always = |only, call| calls::Runs { only, call, always: true, ..all(&program) };
+    let runs = calls::Runs { numbers: 0..30, ..always("import, new store", "") };
+    let Some(report) = run(&runs) else { return };
+    assert!(report.failures.is_empty(), "{:#?}", report.failures);
+    for (calls, is_done) in [("flock", true), ("renameat2,link,linkat", true), ("fcntl", false)] {
+        let count = &report.counts[calls];
+        assert_eq!((count.done > 0, count.failed > 0), (is_done, !is_done), "{report:#?}");
+    }
+    let runs = calls::Runs { numbers: 0..10, ..always("search", "mmap") };
+    let Some(report) = run(&runs) else { return };
+    assert!(report.failures.is_empty() && report.counts["mmap"].failed == 0, "{report:#?}");
 }

@@ -1,6 +1,6 @@
 //! Puts a store in the place of a damaged one.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,9 @@ use super::path_text;
 use super::salvage::Salvage;
 use crate::destination::{end_of_links, folder_of, with_ending};
 use crate::error::{Error, FileContext, Result, StoreError};
+use crate::in_place::{is_mount, write_over};
 use crate::lasting::sync_folder;
+use crate::private::new_file;
 use crate::rights::Rights;
 use crate::store::clock::now;
 use crate::store::engine_file::{EngineFile, Recovery};
@@ -82,21 +84,35 @@ impl Store {
         let time = format_timestamp(now()).replace(':', "-");
         let new = with_ending(path, &format!("{UNFINISHED}{time}"));
         let mut salvage = Self::salvage(path, &new)?;
+        let mut made = Made { paths: vec![with_ending(&new, ".lines"), new.clone()] };
         if options.from_sources {
             salvage.import_sources(&new)?;
         }
-        let made = std::fs::File::open(&new).at("opening", &new)?;
-        rights.give(&made).at("setting the rights of", &new)?;
+        let file = File::open(&new).at("opening", &new)?;
+        rights.give(&file).at("setting the rights of", &new)?;
         let kept = with_ending(path, &format!("{DAMAGED_ENDING}{time}"));
         // In this order the store is never without its name, nor without its journal; of the new one, the old one's journal is
         // known by its second name if this process is killed before it loses the first.
-        std::fs::hard_link(path, &kept).at("naming", &kept)?;
-        let journal = with_ending(path, JOURNAL_ENDING);
-        let has_journal = match std::fs::hard_link(&journal, with_ending(&kept, JOURNAL_ENDING)) {
+        keep(path, &kept).at("naming", &kept)?;
+        made.paths.push(kept.clone());
+        let (journal, beside) =
+            (with_ending(path, JOURNAL_ENDING), with_ending(&kept, JOURNAL_ENDING));
+        let has_journal = match keep(&journal, &beside) {
             Err(error) if error.kind() == ErrorKind::NotFound => false,
             linked => linked.at("naming", &journal).map(|()| true)?,
         };
-        std::fs::rename(&new, path).at("naming", path)?;
+        made.paths.push(beside);
+        match std::fs::rename(&new, path) {
+            Err(error) if is_mount(&error) => {
+                let place = OpenOptions::new().write(true).open(path).at("opening", path)?;
+                // From here on the store may have some of both, so that both stay until it has one.
+                made.paths.clear();
+                write_over(&place, &file).at("writing", path)?;
+                let _ = std::fs::remove_file(&new);
+            }
+            renamed => renamed.at("naming", path)?,
+        }
+        made.paths.clear();
         sync_folder(folder_of(path));
         if has_journal {
             std::fs::remove_file(&journal).at("naming", &journal)?;
@@ -105,6 +121,36 @@ impl Store {
         drop(alone);
         Ok(Some(Repair { salvage, kept }))
     }
+}
+
+/// What a repair makes beside the store: removed, unless it succeeds.
+struct Made {
+    paths: Vec<PathBuf>,
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        for path in &self.paths {
+            let _ = std::fs::remove_file(path).or_else(|_| std::fs::remove_dir_all(path));
+        }
+    }
+}
+
+/// Gives a file a second name, or where the file system has no hard links, a copy of the file.
+fn keep(path: &Path, kept: &Path) -> std::io::Result<()> {
+    match std::fs::hard_link(path, kept) {
+        Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::AlreadyExists) => {}
+        linked => return linked,
+    }
+    let file = File::open(path)?;
+    let copy = new_file().write(true).create_new(true).open(kept)?;
+    let copied = write_over(&copy, &file);
+    // Where it cannot have them, only this user can open it.
+    let _ = Rights::of(&file).and_then(|rights| rights.lend(&copy));
+    if copied.is_err() {
+        let _ = std::fs::remove_file(kept);
+    }
+    copied
 }
 
 /// Removes new stores that killed repairs have not given the store's name. Whoever repairs is alone with the store, so that none
@@ -134,7 +180,7 @@ fn is_whole(path: &Path) -> Result<bool> {
         Ok(verification) => Ok(verification.problems.is_empty()),
         Err(Error::Corrupted(_) | Error::Store(StoreError::NotAStore { .. })) => Ok(false),
         // The engine gives the file up. What the system does not let it read is no damage.
-        Err(Error::Engine(error)) if error.io_error().is_none() => Ok(false),
+        Err(Error::Engine(error)) if !error.is_refusal() => Ok(false),
         // Where the journal cannot be used, that is said, and nothing is given up unasked.
         Err(error) => Err(error),
     }

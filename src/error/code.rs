@@ -43,6 +43,7 @@ impl StoreError {
             Self::ReadOnly { .. } => "STORE_READ_ONLY",
             Self::NoJournal { .. } => "NO_JOURNAL",
             Self::JournalDenied { .. } => "JOURNAL_DENIED",
+            Self::NoLocks { .. } => "NO_LOCKS",
             Self::PlaceOfJournal { .. } => "PLACE_OF_JOURNAL",
             Self::HeldUp { .. } => "HELD_UP",
             Self::ForeignJournal { .. } => "FOREIGN_JOURNAL",

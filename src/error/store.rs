@@ -93,6 +93,16 @@ pub enum StoreError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The file system refuses locks, without which processes cannot share a store.
+    #[error(
+        "store {path} cannot be opened: its file system refuses locks ({source}); put it on a local disk, or on a share that has locks"
+    )]
+    NoLocks {
+        /// The store's file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// Another process keeps others from writing to the store, and does not get on.
     #[error(
         "cannot write to store {path}: {} has kept others from it for {seconds} s and does not get on; try again once it goes on or ends",

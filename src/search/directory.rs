@@ -1,7 +1,7 @@
 //! The folder of an index as tantivy reads and writes it: tantivy's own, but what is made in it has the rights of the
 //! store, and no link is written through.
 
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Result as IoResult, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,13 +10,15 @@ use tantivy::directory::error::{
     DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError,
 };
 use tantivy::directory::{
-    AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, TerminatingWrite,
-    WatchCallback, WatchHandle, WritePtr,
+    AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, OwnedBytes,
+    TerminatingWrite, WatchCallback, WatchHandle, WritePtr,
 };
 
+use crate::lasting::sync_folder;
 use crate::private::new_file;
 use crate::regular_file::open_regular;
 use crate::rights::Rights;
+use crate::whole_lock;
 
 /// A folder of files that are read through memory maps.
 #[derive(Debug, Clone)]
@@ -37,8 +39,15 @@ impl PrivateDirectory {
 }
 
 impl Directory for PrivateDirectory {
+    /// Some file systems have no shared memory maps: there a file is read as a whole.
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        self.inner.get_file_handle(path)
+        match self.inner.get_file_handle(path) {
+            Err(OpenReadError::IoError { .. }) => {
+                let bytes = self.inner.atomic_read(path)?;
+                Ok(Arc::new(OwnedBytes::new(bytes)))
+            }
+            mapped => mapped,
+        }
     }
 
     fn delete(&self, path: &Path) -> Result<(), DeleteError> {
@@ -70,8 +79,10 @@ impl Directory for PrivateDirectory {
         Ok(())
     }
 
+    /// If the system can: some file systems cannot sync a folder.
     fn sync_directory(&self) -> IoResult<()> {
-        self.inner.sync_directory()
+        sync_folder(&self.folder);
+        Ok(())
     }
 
     /// The same lock as tantivy's: other versions of this program may hold it.
@@ -89,16 +100,15 @@ impl Directory for PrivateDirectory {
         };
         let file = file.map_err(LockError::wrap_io_error)?;
         let _ = self.rights.lend(&file);
-        if lock.is_blocking {
-            file.lock().map_err(LockError::wrap_io_error)?;
-        } else {
-            file.try_lock().map_err(|error| match error {
-                TryLockError::WouldBlock => LockError::LockBusy,
-                // Who waited for it would wait in vain.
-                TryLockError::Error(error) => LockError::wrap_io_error(error),
-            })?;
+        let is_taken = match lock.is_blocking {
+            true => whole_lock::lock(&file).map(|()| true),
+            // Who waited for one that the system refuses would wait in vain.
+            false => whole_lock::try_lock(&file),
+        };
+        match is_taken.map_err(LockError::wrap_io_error)? {
+            true => Ok(DirectoryLock::from(Box::new(file))),
+            false => Err(LockError::LockBusy),
         }
-        Ok(DirectoryLock::from(Box::new(file)))
     }
 
     fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use leafline_import::view::Role;
-use tantivy::directory::error::LockError;
+use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::{Index, IndexReader, IndexSettings, ReloadPolicy, Searcher, TantivyError};
 
 use self::directory::PrivateDirectory;
@@ -195,11 +195,34 @@ fn folder_of(store: &Store) -> Result<PathBuf> {
     Ok(store.search_folder().join(format!("{INDEX_VERSION}-{number:016x}")))
 }
 
+/// The system's error, if there is one.
+fn io_error(error: &TantivyError) -> Option<&std::io::Error> {
+    match error {
+        TantivyError::IoError(error)
+        | TantivyError::OpenDirectoryError(OpenDirectoryError::IoError {
+            io_error: error, ..
+        })
+        | TantivyError::OpenReadError(OpenReadError::IoError { io_error: error, .. })
+        | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error: error, .. })
+        | TantivyError::LockFailure(LockError::IoError(error), _) => Some(error),
+        _ => None,
+    }
+}
+
 fn directory(folder: &Path) -> Result<PrivateDirectory> {
     PrivateDirectory::open(folder).map_err(|error| failed(folder, &TantivyError::from(error)))
 }
 
 fn failed(folder: &Path, error: &TantivyError) -> Error {
+    // What the system refuses, no other index mends.
+    if let Some(number) = io_error(error).and_then(std::io::Error::raw_os_error) {
+        let is_lock = matches!(error, TantivyError::LockFailure(..));
+        return Error::File {
+            action: if is_lock { "locking the search index" } else { "using the search index" },
+            path: folder.to_owned(),
+            source: std::io::Error::from_raw_os_error(number),
+        };
+    }
     match error {
         TantivyError::LockFailure(LockError::IoError(error), _) => Error::File {
             action: "locking the search index",

@@ -246,8 +246,19 @@ impl Patience {
 
 /// Whether an error says that a file cannot be made, or not named, where the store is.
 fn is_refusal(error: &Error) -> bool {
-    use std::io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
-    let kinds = [PermissionDenied, ReadOnlyFilesystem];
+    use std::io::ErrorKind::{
+        CrossesDevices, InvalidInput, PermissionDenied, ReadOnlyFilesystem, ResourceBusy,
+        Unsupported,
+    };
+    // The store's file may be a mount of its own, over which nothing can be named.
+    let kinds = [
+        PermissionDenied,
+        ReadOnlyFilesystem,
+        ResourceBusy,
+        CrossesDevices,
+        InvalidInput,
+        Unsupported,
+    ];
     error.is_for_want_of_room()
         || matches!(error, Error::File { source, .. } if kinds.contains(&source.kind()))
 }

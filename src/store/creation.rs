@@ -1,7 +1,7 @@
 //! Creates a store: under a temporary name, complete and on disk before it gets its own name.
 
-use std::fs::{File, Metadata, TryLockError};
-use std::io::{ErrorKind, Read};
+use std::fs::{File, Metadata};
+use std::io::{Error as IoError, ErrorKind, Read};
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,10 +16,12 @@ use super::{StoreOptions, format, journal, recorder, tables};
 use crate::destination::{end_of_links, folder_of, with_ending};
 use crate::error::{Error, FileContext, Result, StoreError};
 use crate::lasting::{make_folders, sync_folder};
+use crate::private::new_file;
 use crate::regular_file::open_regular;
 use crate::rights::Rights;
 use crate::store::pages::ReadableTable;
 use crate::temporary::{Temporary, remove_left};
+use crate::whole_lock::try_lock;
 
 /// Lengths of the files that redb leaves if it is killed while creating a database: versions up to 4.5, and 4.6.
 const UNBORN_LENGTHS: [u64; 2] = [1_056_768, 73_728];
@@ -117,19 +119,18 @@ pub(super) fn make(path: &Path) -> Result<()> {
         // The process that has the leftover's lock may overwrite it; if there is no leftover, the first process creates
         // the store.
         let named = match leftover {
-            Some(_) => made.persist(path),
-            None => made.persist_noclobber(path),
+            Some(_) => made.persist(path).map_err(|error| error.error),
+            None => name_new(made, path),
         };
         match named {
-            Ok(_) => {
+            Ok(()) => {
                 recorder::named(path);
                 sync_folder(folder);
                 return Ok(());
             }
             Err(error)
-                if matches!(error.error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {
-            }
-            Err(error) => return Err(error.error).at("naming", path),
+                if matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) => {}
+            Err(error) => return Err(error).at("naming", path),
         }
     }
     Err(Error::Store(StoreError::InUse { path: path.to_owned() }))
@@ -151,7 +152,7 @@ pub(super) fn make_filled(
         let _ = rights.lend(&open_file(made.path())?);
     }
     made.sync()?;
-    made.file.persist_noclobber(path).map_err(|error| error.error).at("naming", path)?;
+    name_new(made.file, path).at("naming", path)?;
     recorder::named(path);
     sync_folder(folder_of(path));
     Ok(())
@@ -217,6 +218,33 @@ impl Unnamed {
     }
 }
 
+/// Gives a file its name, unless something has it.
+///
+/// Some file systems have neither hard links nor a rename that replaces nothing. There an empty file takes the name first, as if
+/// it were the rest of a store.
+fn name_new(made: TempPath, path: &Path) -> std::io::Result<()> {
+    let made = match made.persist_noclobber(path) {
+        Err(error)
+            if !matches!(error.error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) =>
+        {
+            error.path
+        }
+        named => return named.map_err(|error| error.error),
+    };
+    new_file().write(true).create_new(true).open(path)?;
+    let failed = match take_leftover(path) {
+        Ok(Leftover::Taken(_lock)) => match made.persist(path) {
+            Ok(()) => return Ok(()),
+            Err(error) => error.error,
+        },
+        // Another process was faster, and has it now.
+        Ok(Leftover::None | Leftover::Busy) => return Err(ErrorKind::AlreadyExists.into()),
+        Err(error) => IoError::other(error),
+    };
+    let _ = std::fs::remove_file(path);
+    Err(failed)
+}
+
 /// What exists at the path of a store to be created.
 enum Leftover {
     None,
@@ -234,10 +262,8 @@ fn take_leftover(path: &Path) -> Result<Leftover> {
         }
         Err(error) => return Err(error),
     };
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Ok(Leftover::Busy),
-        Err(TryLockError::Error(error)) => return Err(error).at("locking", path),
+    if !try_lock(&file).at("locking", path)? {
+        return Ok(Leftover::Busy);
     }
     // The previous holder of the lock may have put a store in its place.
     let is_still_there = is_named(&file, path).at("looking at", path)?;

@@ -18,6 +18,11 @@ impl EngineError {
             _ => None,
         }
     }
+
+    /// Whether the system refused something, such as a lock. Any other failure is damage of the store.
+    pub fn is_refusal(&self) -> bool {
+        matches!(self.0.downcast_ref(), Some(redb::Error::Io(_) | redb::Error::Unsupported))
+    }
 }
 
 fn of_engine(error: redb::Error) -> Error {

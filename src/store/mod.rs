@@ -273,6 +273,12 @@ impl Store {
         Ok(store)
     }
 
+    /// Opens the same store once more.
+    pub(crate) fn open_beside(&self) -> Result<Self> {
+        let options = StoreOptions { create: false, ..self.shared.options.clone() };
+        Self::open_with(self.path(), &options)
+    }
+
     /// A store that is only in memory and ends with the value: for tests, and for sessions that need not be kept.
     ///
     /// ```

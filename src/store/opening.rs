@@ -238,6 +238,17 @@ pub(super) fn refine(error: DatabaseError, path: &Path) -> Error {
         DatabaseError::Storage(error) if NoProgress::of(&error).is_some() => {
             NoProgress::named(error, path)
         }
+        DatabaseError::Storage(StorageError::Unsupported) => {
+            no_locks(ErrorKind::Unsupported.into(), path)
+        }
+        // What the system refuses is not damage.
+        DatabaseError::Storage(StorageError::Io(source)) if source.raw_os_error().is_some() => {
+            if is_refusal_of_locks(&source) {
+                no_locks(source, path)
+            } else {
+                Error::File { action: "opening the store", path: path.to_owned(), source }
+            }
+        }
         DatabaseError::Storage(StorageError::Io(_) | StorageError::Corrupted(_))
         | DatabaseError::UpgradeRequired(_)
             if has_damaged_header(path) =>
@@ -268,10 +279,61 @@ pub(super) fn refine(error: DatabaseError, path: &Path) -> Error {
     }
 }
 
+fn no_locks(source: std::io::Error, path: &Path) -> Error {
+    Error::Store(StoreError::NoLocks { path: path.to_owned(), source })
+}
+
+/// Whether a lock was refused that nobody has: NFS without a lock daemon does so.
+#[cfg(unix)]
+fn is_refusal_of_locks(error: &std::io::Error) -> bool {
+    rustix::io::Errno::from_io_error(error) == Some(rustix::io::Errno::NOLCK)
+}
+
+#[cfg(not(unix))]
+fn is_refusal_of_locks(_: &std::io::Error) -> bool {
+    false
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::store::Store;
+
+    /// NFS without a lock daemon was once told to be a damaged header.
+    #[cfg(unix)]
+    #[test]
+    fn a_refusal_of_the_system_is_not_damage() {
+        use rustix::io::Errno;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        drop(Store::open(&path).unwrap());
+        let refusals = [
+            Errno::NOLCK,
+            Errno::NOSYS,
+            Errno::OPNOTSUPP,
+            Errno::INVAL,
+            Errno::PERM,
+            Errno::ACCESS,
+            Errno::AGAIN,
+            Errno::MFILE,
+            Errno::NOMEM,
+            Errno::IO,
+        ];
+        for errno in refusals {
+            let source = std::io::Error::from(errno);
+            let told = source.to_string();
+            let error = refine(StorageError::Io(source).into(), &path);
+            let is_refusal =
+                matches!(error, Error::File { .. } | Error::Store(StoreError::NoLocks { .. }));
+            let said = error.to_string();
+            let names_both = said.contains(&told) && said.contains(&path.display().to_string());
+            assert!(is_refusal && names_both, "{said}");
+        }
+        let error = refine(StorageError::Unsupported.into(), &path);
+        assert!(matches!(error, Error::Store(StoreError::NoLocks { .. })), "{error}");
+        assert_eq!(error.code(), "NO_LOCKS");
+    }
 
     #[test]
     fn the_last_one_to_write_leaves_a_file_that_needs_no_recovery() {

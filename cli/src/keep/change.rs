@@ -1,6 +1,6 @@
 //! What `keep on` and `keep off` change: shown first, and then done.
 
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -205,6 +205,11 @@ fn remove_left(folder: &Path) {
     }
 }
 
+fn is_refusal_of_rights(error: &std::io::Error) -> bool {
+    use ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    matches!(error.kind(), PermissionDenied | Unsupported | InvalidInput)
+}
+
 /// Writes a file beside the old one and renames it; it keeps the rights of the old one, and is its user's alone if there was
 /// none.
 fn write(path: &Path, old: Option<&str>, new: &str) -> Result<(), Failure> {
@@ -225,10 +230,25 @@ fn write(path: &Path, old: Option<&str>, new: &str) -> Result<(), Failure> {
     file.write_all(new.as_bytes()).map_err(failed)?;
     if old.is_some() {
         let rights = std::fs::metadata(path).map_err(failed)?.permissions();
-        file.as_file().set_permissions(rights).map_err(failed)?;
+        // Some file systems have the same rights for all files, and refuse to change them.
+        match file.as_file().set_permissions(rights) {
+            Err(error) if !is_refusal_of_rights(&error) => return Err(failed(error)),
+            _ => {}
+        }
     }
     file.as_file().sync_all().map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
+    match file.persist(path) {
+        // The file is a mount of its own, as a container has it: nothing can be named over it.
+        Err(error)
+            if matches!(
+                error.error.kind(),
+                ErrorKind::ResourceBusy | ErrorKind::CrossesDevices
+            ) =>
+        {
+            std::fs::write(path, new).map_err(failed)?;
+        }
+        named => drop(named.map_err(|error| failed(error.error))?),
+    }
     // Where folders can be synced, the name survives a loss of power too.
     if let Ok(folder) = std::fs::File::open(folder) {
         let _ = folder.sync_all();

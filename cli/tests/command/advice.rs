@@ -35,6 +35,7 @@ fn a_truncated_store_is_repaired_or_said_to_be_lost() {
         let repaired = follow(&scene, &said);
         if repaired.text().contains("damaged") {
             scene.run(["ls"]).ok();
+            scene.run(["new", "--cwd", "/work"]).ok();
             continue;
         }
         // The end of the advice, which is no command that was run before.
@@ -46,6 +47,22 @@ fn a_truncated_store_is_repaired_or_said_to_be_lost() {
         let file = scene.write("s.jsonl", &sample(PI_1));
         scene.run(["import", path(&file)]).ok();
         scene.run(["ls"]).ok();
+    }
+}
+
+/// Tools that copy files, and systems that crash, leave such bytes.
+#[test]
+fn bytes_behind_the_end_of_a_store_do_not_matter() {
+    let scene = Scene::of_samples();
+    let whole = std::fs::read(scene.store()).unwrap();
+    for (bytes, byte) in [(1, 0), (100, 0), (4095, 7), (4096, 0), (5000, 0xff), (1 << 20, 0)] {
+        std::fs::write(scene.store(), [&whole[..], &vec![byte; bytes]].concat()).unwrap();
+        assert!(scene.run(["ls"]).ok().text().contains(PI_3), "{bytes} bytes");
+        scene.run(["new", "--id", "written", "--cwd", "/work"]).ok();
+        let verified = scene.run(["verify"]).ok().text();
+        assert!(verified.contains("no problem"), "{bytes} bytes: {verified}");
+        scene.run(["compact"]).ok();
+        scene.run(["show", "written"]).ok();
     }
 }
 

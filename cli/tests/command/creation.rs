@@ -110,6 +110,29 @@ fn a_full_disk_leaves_nothing_in_the_way() {
     scene.run(["import", "--no-index", path(&file)]).ok();
 }
 
+/// The journal that an import keeps for others was left on the full disk, for ever.
+#[test]
+fn an_import_without_room_leaves_no_journal() {
+    let scene = Scene::in_memory();
+    scene.run(["new", "--cwd", "/work"]).ok();
+    let mut bytes = Vec::new();
+    let shape =
+        leafline_generate::Shape { seed: 3, bytes: 24_000_000, images: 0.9, ..Default::default() };
+    leafline_generate::generate(&shape, &mut bytes).unwrap();
+    let file = scene.write("large.jsonl", &bytes);
+    // A process may write files of 9 MB at most; a journal has 8.4.
+    let mut limited = Command::new("sh");
+    limited
+        .args(["-c", "ulimit -f 18000; exec \"$@\"", "sh"])
+        .arg(env!("CARGO_BIN_EXE_leafline"))
+        .args(["import", "--no-index", path(&file)])
+        .env("LEAFLINE_STORE", scene.store());
+    let run = finished(limited.output().unwrap());
+    assert_eq!(run.status, 1, "{}{}", run.text(), run.stderr);
+    assert_eq!(names(scene.folder()), ["large.jsonl", "store.leafline"]);
+    scene.run(["verify"]).ok();
+}
+
 #[test]
 fn links_lead_to_the_store_that_is_made() {
     let scene = Scene::new();

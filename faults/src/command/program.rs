@@ -47,6 +47,15 @@ pub enum Fault {
         /// The error's name.
         error: &'static str,
     },
+    /// All calls of these names fail.
+    Refused {
+        /// The calls' names, with commas between them.
+        calls: &'static str,
+        /// Only those that are about one of these paths; if there are none, all.
+        paths: Vec<PathBuf>,
+        /// The error's name.
+        error: &'static str,
+    },
     /// Nothing fails, and these calls are written down.
     Watched(&'static str),
 }
@@ -201,6 +210,7 @@ impl Program {
 
     /// The program, or its tracer.
     fn command(&self, fault: &Fault, calls: &Path) -> Command {
+        let mut paths: &[PathBuf] = &[];
         let (traced, injected, names) = match fault {
             Fault::No | Fault::KilledAfter(_) => return Command::new(&self.path),
             Fault::Watched(calls) => ((*calls).to_owned(), None, true),
@@ -211,9 +221,16 @@ impl Program {
                 let on = if *is_for_good { "+" } else { "" };
                 (call.clone(), Some(format!("{call}:error={error}:when={nth}{on}")), true)
             }
+            Fault::Refused { calls, paths: of, error } => {
+                paths = of;
+                ((*calls).to_owned(), Some(format!("{calls}:error={error}")), true)
+            }
         };
         let mut command = Command::new("strace");
         command.args(["-f", "-qq", "-s", "0", "-o"]).arg(calls);
+        for path in paths {
+            command.arg("-P").arg(path);
+        }
         if names {
             // Descriptors with the names of their files. Of other calls the tracer is not told, which a signal would need.
             command.args(["-y", "--seccomp-bpf"]);

@@ -283,6 +283,9 @@ impl Store {
         self.unless_used(|| {
             folded = self.fold(Folding::AndEnd);
             self.close_epoch();
+            if folded.is_ok() {
+                folded = self.remove_unused_journal();
+            }
         })?;
         folded
     }

@@ -177,19 +177,26 @@ impl Drop for KeptJournal {
     fn drop(&mut self) {
         let is_panicking = std::thread::panicking();
         let Self { store, made } = self;
+        let mut is_ended = true;
         store.end_keeping(|| {
             if is_panicking {
                 return;
             }
-            let is_ended = store.fold(Folding::AndEnd).is_ok();
+            is_ended = store.fold(Folding::AndEnd).is_ok();
             store.close_epoch();
             // Of a store that was deleted meanwhile no journal is left to which nobody has appended.
             let is_useless =
                 |made: &&MadeJournal| is_ended || store.is_deleted() && made.is_unused();
             if let Some(made) = made.as_ref().filter(is_useless) {
                 made.remove();
+            } else if let Some(made) = made.as_ref().filter(|made| made.is_unused()) {
+                made.give_room_back();
             }
         });
+        if !is_ended {
+            // After a full disk this open file cannot be written any more. Another one ends the epoch, or the next process does.
+            let _ = store.open_beside();
+        }
     }
 }
 

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use super::names::{is_named, names_and_length, names_of};
-use super::pages::{HEADER, length, read_header};
+use super::pages::{HEADER, length, read_header, without_rest};
 use super::recorder;
 use crate::process::Process;
 use crate::rights::Rights;
@@ -330,7 +330,13 @@ impl EngineFile {
 
 impl StorageBackend for EngineFile {
     fn len(&self) -> io::Result<u64> {
-        self.readable()?.len()
+        let file = self.readable()?;
+        let bytes = file.len()?;
+        match read_header(file) {
+            Ok(header) => Ok(without_rest(&header, bytes)),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(bytes),
+            Err(error) => Err(error),
+        }
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {

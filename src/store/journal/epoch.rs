@@ -30,6 +30,11 @@ impl MadeJournal {
         matches!(self.file.newest_epoch(), Ok(None))
     }
 
+    /// Gives its room on the disk back, although it stays: it has no record, and no one else uses it.
+    pub(crate) fn give_room_back(&self) {
+        self.file.punch();
+    }
+
     /// Takes it away. It has nothing that the tables lack, and no one else uses it.
     pub(crate) fn remove(&self) {
         // One that stays counts for nothing.
@@ -285,7 +290,7 @@ impl Store {
         }
         // What keeps it from being made is met again when an epoch begins.
         let like = self.file_rights()?;
-        let made = JournalFile::make(&path, number, Areas::of_new(), &like);
+        let made = JournalFile::make(&path, number, Areas::of_new(), &like, false);
         Ok(made.ok().map(|file| MadeJournal { file }))
     }
 
@@ -294,7 +299,7 @@ impl Store {
     pub(crate) fn begin_epoch(&self, before: &JournalRow) -> Result<Option<JournalRow>> {
         let Some(_lock) = self.lock_journal_within(PATIENCE) else { return Ok(None) };
         let (path, number, areas) = (self.journal_path()?, self.number()?, Areas::of_new());
-        let file = match JournalFile::make(&path, number, areas, &self.file_rights()?) {
+        let file = match JournalFile::make(&path, number, areas, &self.file_rights()?, true) {
             Err(error) if error.kind() == ErrorKind::InvalidData => {
                 match JournalFile::damage(&path, number, 0) {
                     Ok(Some(damage)) if !damage.newest.is_ahead_of(before) => {
@@ -354,6 +359,21 @@ impl Store {
         {
             let _ = file.entitle(Title::of(title.store, 0));
         }
+    }
+
+    /// Removes a journal that has no record at all, as an import leaves it whose disk was full. Nobody uses it, and the tables name
+    /// no epoch.
+    pub(crate) fn remove_unused_journal(&self) -> Result<()> {
+        let file = JournalFile::open(&self.journal_path()?, self.number()?);
+        if let Ok(file) = file
+            && self.committed()?.journal_row()?.epoch == 0
+        {
+            let made = MadeJournal { file };
+            if made.is_unused() {
+                made.remove();
+            }
+        }
+        Ok(())
     }
 
     /// The rights to the store's file.

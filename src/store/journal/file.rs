@@ -218,7 +218,16 @@ impl Areas {
 impl JournalFile {
     /// Makes the journal of a store, or takes the one that is there, and gives it the owner and the mode of the store's file.
     /// All of its bytes are written once: later writes in place change no facts of the file, and cost one sync of the data.
-    pub(crate) fn make(path: &Path, store: u64, areas: Areas, like: &Rights) -> Result<Self> {
+    ///
+    /// Some file systems have no way to name a file that replaces nothing. There only the holder of the write transaction makes a
+    /// journal.
+    pub(crate) fn make(
+        path: &Path,
+        store: u64,
+        areas: Areas,
+        like: &Rights,
+        has_transaction: bool,
+    ) -> Result<Self> {
         let folder = folder_of(path);
         // Of who was killed while it made the store, or its journal; nothing else may ever be made in this folder.
         remove_left(folder);
@@ -245,7 +254,16 @@ impl JournalFile {
         let sync = recorder::begin_sync(file)?;
         file.sync_all()?;
         sync.done();
-        match made.persist_noclobber(path) {
+        let is_free = || {
+            let found = path.symlink_metadata();
+            found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
+        };
+        let named = made.persist_noclobber(path).or_else(|refused| match refused.error.kind() {
+            ErrorKind::AlreadyExists => Err(refused),
+            _ if has_transaction && is_free() => refused.file.persist(path),
+            _ => Err(refused),
+        });
+        match named {
             Ok(file) => {
                 recorder::named(path);
                 sync_name(folder)?;
@@ -511,6 +529,16 @@ impl JournalFile {
         if is_named(&self.file, &self.path)? { std::fs::remove_file(&self.path) } else { Ok(()) }
     }
 
+    /// Gives the areas back to the disk, where the system can: they are zeros, and stay so.
+    pub(super) fn punch(&self) {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            use rustix::fs::{FallocateFlags, fallocate};
+            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            let _ = fallocate(&self.file, flags, PAGE, self.areas.file_bytes() - PAGE);
+        }
+    }
+
     /// The beginning of the file, as much as a page has; and the bytes of the file.
     pub(super) fn beginning_of_file(&self) -> Result<(Vec<u8>, u64)> {
         let mut page = vec![0; PAGE_BYTES];
@@ -561,10 +589,19 @@ fn title_of(file: &File) -> Result<Option<Title>> {
 fn sync_name(folder: &Path) -> Result<()> {
     let sync = recorder::begin_folder_sync(folder);
     if cfg!(unix) {
-        File::open(folder)?.sync_all()?;
+        match File::open(folder)?.sync_all() {
+            // Some file systems cannot sync a folder, and decide themselves when a name is on the disk.
+            Err(error) if is_unknown(&error) => {}
+            synced => synced?,
+        }
     }
     sync.done();
     Ok(())
+}
+
+/// Whether the file system does not have the call.
+fn is_unknown(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported)
 }
 
 #[cfg(unix)]

@@ -28,7 +28,7 @@ impl Made {
         let store = File::create(folder.path().join("store")).unwrap();
         let rights = Rights::of(&store).unwrap();
         let path = folder.path().join("journal");
-        let file = JournalFile::make(&path, STORE, AREAS, &rights).unwrap();
+        let file = JournalFile::make(&path, STORE, AREAS, &rights, false).unwrap();
         file.entitle(Title::of(STORE, EPOCH)).unwrap();
         Self { folder, file }
     }
@@ -226,7 +226,7 @@ fn only_the_journal_of_the_store_is_opened() {
     // It is not made anew in the place of another file.
     std::fs::write(made.path(), "somebody's").unwrap();
     let rights = Rights::at(&made.path()).unwrap();
-    assert!(JournalFile::make(&made.path(), STORE, AREAS, &rights).is_err());
+    assert!(JournalFile::make(&made.path(), STORE, AREAS, &rights, false).is_err());
     assert_eq!(std::fs::read_to_string(made.path()).unwrap(), "somebody's");
 }
 

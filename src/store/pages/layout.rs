@@ -123,6 +123,19 @@ pub(crate) fn length(header: &[u8; HEADER]) -> Option<u64> {
     layout.length(regions?, pages?)
 }
 
+/// The bytes of a file of this length, whose header this is, without those behind its last page: tools that copy files, and
+/// systems that crash, leave some there. The engine refuses a length that pages and regions do not come to.
+pub(crate) fn without_rest(header: &[u8; HEADER], bytes: u64) -> u64 {
+    let without = |layout: Layout| {
+        let data = bytes.checked_sub(layout.page)?;
+        let last = data.checked_rem(layout.region)?;
+        let has_pages = last >= layout.region_header + layout.page;
+        let rest = if has_pages { last % layout.page } else { last };
+        Some(bytes - rest)
+    };
+    Layout::of_header(header).and_then(without).unwrap_or(bytes)
+}
+
 /// Whether a file of so many bytes, whose header this is, has another size that redb takes, with so many more: the last of its
 /// regions is not whole then, either.
 pub(crate) fn takes_more(header: &[u8; HEADER], bytes: u64, more: u64) -> bool {

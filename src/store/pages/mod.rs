@@ -15,7 +15,7 @@ mod tests;
 mod walk;
 
 pub(crate) use self::checked::{Checked, Damage, Pages, Problem, contained, guarded};
-pub(crate) use self::layout::{HEADER, PAGE, has_commit, length, takes_more};
+pub(crate) use self::layout::{HEADER, PAGE, has_commit, length, takes_more, without_rest};
 pub(crate) use self::reading::{Range, ReadOnlyTable, ReadTransaction, ReadableTable, Row};
 pub(crate) use self::salvaging::{Found, Reached, Shape, reach, scan};
 pub(crate) use self::survey::{Free, Leaf, State};

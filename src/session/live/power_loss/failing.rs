@@ -47,6 +47,7 @@ impl Scene {
                 store.number().unwrap(),
                 Areas::of_bytes(16 << 10),
                 &std::fs::metadata(&path).unwrap(),
+                false,
             )
             .unwrap(),
         );

@@ -103,6 +103,7 @@ fn set_out(script: &Script, count: usize, folder: &Path, left: Option<&Left>) ->
             store.number().unwrap(),
             Areas::of_bytes(area),
             &Rights::at(&path).unwrap(),
+            false,
         )
         .unwrap();
     }
