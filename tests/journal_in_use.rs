@@ -456,12 +456,14 @@ fn the_journal_has_the_owner_and_the_mode_of_its_store() {
             let mut session = open(&path);
             append_some(&mut session, "more", 3, &mut Vec::new());
             assert_eq!(rights(&journal_of(&path)), rights(&path));
+            let mut closed = fs::read(journal_of(&path)).unwrap();
+            // The epoch that it continues.
+            closed[32..40].fill(0);
             drop(session);
             if is_made {
+                fs::write(journal_of(&path), closed).unwrap();
                 fs::set_permissions(journal_of(&path), fs::Permissions::from_mode(0o600)).unwrap();
                 let _ = std::os::unix::fs::chown(journal_of(&path), Some(0), Some(0));
-            } else {
-                fs::remove_file(journal_of(&path)).unwrap();
             }
         }
     }
