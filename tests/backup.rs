@@ -226,10 +226,6 @@ fn a_backup_is_put_back_by_copying_it() {
     drop(store);
     let store = folder.path().join("store");
     std::fs::copy(folder.path().join("backup"), &store).unwrap();
-    // The journal is of a later state.
-    let error = Store::open(&store).unwrap_err();
-    assert!(matches!(error, Error::Store(StoreError::JournalAhead { .. })), "{error}");
-    std::fs::remove_file(folder.path().join("store.journal")).unwrap();
     let restored = Store::open(&store).unwrap();
     assert_eq!(said(&restored), before);
     let mut session = restored.session("live").unwrap();

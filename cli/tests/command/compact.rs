@@ -23,7 +23,7 @@ fn appending(scene: &Scene) -> Child {
     appending_to(scene, "s")
 }
 
-fn appending_to(scene: &Scene, session: &str) -> Child {
+pub(crate) fn appending_to(scene: &Scene, session: &str) -> Child {
     let mut child = command(&scene.store())
         .args(["append", session])
         .stdin(Stdio::piped())
@@ -34,7 +34,7 @@ fn appending_to(scene: &Scene, session: &str) -> Child {
     child
 }
 
-fn append(child: &mut Child) {
+pub(crate) fn append(child: &mut Child) {
     let entry = r#"{"type":"message","message":{"role":"user","content":"next"}}"#;
     writeln!(child.stdin.as_mut().unwrap(), "{entry}").unwrap();
     let mut id = String::new();

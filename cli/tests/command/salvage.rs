@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use leafline_generate::Shape;
 
+use crate::compact::{append, appending_to};
 use crate::scene::{PI_3, SAMPLES, Scene, header, message, path, run_on};
 
 const PAGE: usize = 4096;
@@ -121,6 +122,14 @@ fn a_store_that_is_open_is_not_repaired() {
     assert_eq!(scene.run(["show", PI_3]).status, 1);
 }
 
+/// Leaves a journal with the last two of three appends.
+fn append_and_die(scene: &Scene) {
+    let mut child = appending_to(scene, "s");
+    (0..2).for_each(|_| append(&mut child));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
 /// What a repair leaves that is killed at its last step, or ahead of the first that gives a name.
 #[test]
 fn the_next_one_completes_a_killed_repair() {
@@ -133,7 +142,7 @@ fn the_next_one_completes_a_killed_repair() {
             format!("{entry}\n").repeat(3).as_bytes(),
         )
     };
-    append().ok();
+    append_and_die(&scene);
     let unnamed = scene.write("store.leafline.repaired-2026-02-16T10-20-30.400Z", b"half");
     let other = scene.write("store.leafline.repaired-by-hand", b"theirs");
     scene.run(["repair", "--rebuild"]).ok();
@@ -144,12 +153,8 @@ fn the_next_one_completes_a_killed_repair() {
     assert!(kept.exists());
     // Another store's stands for one of which the new store knows nothing.
     let stranger = Scene::of_session(&crate::scene::file([header("s")]));
-    let many = format!("{entry}\n").repeat(3);
-    stranger.run_with_input(["append", "s", "--sync", "each"], many.as_bytes()).ok();
-    let mut open = std::fs::read(stranger.folder().join("store.leafline.journal")).unwrap();
-    // An epoch that is not closed.
-    open[32] = 1;
-    std::fs::write(&kept, open).unwrap();
+    append_and_die(&stranger);
+    std::fs::copy(stranger.folder().join("store.leafline.journal"), &kept).unwrap();
     std::fs::copy(&kept, &journal).unwrap();
     let told = scene.run(["name", "--set", "Mine", "s"]).fails(1);
     assert!(told.contains("move it away"), "{told}");

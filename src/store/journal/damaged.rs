@@ -86,14 +86,13 @@ impl JournalFile {
     /// `retired` the last one that they ended while another process had the right to append.
     pub(super) fn may_have_more(
         &self,
-        number: u64,
         row: &JournalRow,
         (ended, retired): (u64, u64),
     ) -> Result<bool> {
-        let Some(Title { store, epoch, is_sealed }) = self.title()? else { return Ok(true) };
+        let Some(Title { epoch, is_sealed, .. }) = self.title()? else { return Ok(true) };
         if epoch == 0 {
-            // Then a later file of the store has it.
-            return Ok(store == number && self.newest(None)?.is_ahead_of(row));
+            // The file that it belonged to had all of it. This one may be an older copy, put back.
+            return Ok(false);
         }
         if self.newest(Some(epoch))?.is_ahead_of(row) {
             return Ok(true);

@@ -106,13 +106,12 @@ impl Store {
             path: file.path.clone(),
             source: error,
         };
-        let number = self.number()?;
         loop {
             let title = file.title().map_err(failed)?;
             let snapshot = self.committed()?;
             let row = snapshot.journal_row()?;
             if row.epoch != 0
-                || !file.may_have_more(number, &row, snapshot.last_epochs()?).map_err(failed)?
+                || !file.may_have_more(&row, snapshot.last_epochs()?).map_err(failed)?
             {
                 return Ok(false);
             }
@@ -346,7 +345,7 @@ impl Store {
         Ok(true)
     }
 
-    /// Says in the journal that the store's file has all of it, if that is so. Nobody uses it, and nobody begins to.
+    /// Closes the journal and deletes it, if the store's file has all of it. Nobody uses it, and nobody begins to.
     ///
     /// Where it is not said, the tables say so.
     pub(crate) fn close_epoch(&self) {
@@ -356,8 +355,10 @@ impl Store {
             && let Ok(Some(title)) = file.title()
             && title.epoch == epoch
             && file.is_writable
+            && file.entitle(Title::of(title.store, 0)).is_ok()
         {
-            let _ = file.entitle(Title::of(title.store, 0));
+            // One that stays is closed, and counts for nothing.
+            let _ = file.remove();
         }
     }
 
