@@ -11,6 +11,7 @@ use super::disk::{Kept, Moment};
 use super::expected::{Told, found};
 use super::worker::{begin, goes_on};
 use crate::error::Result;
+use crate::rights::Rights;
 use crate::store::journal::{Areas, JournalFile};
 use crate::store::recorder::{self, Event, Fault, FileId, Record, STORE};
 use crate::store::{Store, StoreOptions};
@@ -46,7 +47,7 @@ impl Scene {
                 &journal,
                 store.number().unwrap(),
                 Areas::of_bytes(16 << 10),
-                &std::fs::metadata(&path).unwrap(),
+                &Rights::at(&path).unwrap(),
                 false,
             )
             .unwrap(),
