@@ -191,6 +191,8 @@ struct Shared {
     /// The open file; a store in memory has none.
     file: Option<EngineFile>,
     journal: Journal,
+    /// Whether the file is mounted by itself. What is next to it is not next to it for others, so it has no journal.
+    is_mount: bool,
     /// Whether the file was opened as a backup that nobody had written to.
     is_backup: AtomicBool,
     /// Whether the engine gave up in a commit: nothing can be written through this open file any more.
@@ -317,6 +319,7 @@ impl Store {
             handle,
             handles: AtomicUsize::new(1),
             owners: Owners::new(file.clone()),
+            is_mount: file.is_some() && names::is_mount(&path),
             file,
             journal: Journal::default(),
             is_backup: AtomicBool::new(false),
