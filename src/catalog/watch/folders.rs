@@ -115,7 +115,9 @@ impl Folders {
         match self.call(|watcher| watcher.watch(folder, RecursiveMode::NonRecursive)) {
             Ok(()) if reports_changes(folder) => return self.turns.remove(folder),
             Ok(()) => {}
-            Err(error) => self.note(&error),
+            // Without a watcher its own error is known.
+            Err(error) if self.system.is_some() => self.note(&error),
+            Err(_) => {}
         }
         self.turns.add(folder.to_owned());
     }

@@ -14,8 +14,8 @@ const MOST_LATELY: usize = 256;
 /// How long a file counts as written lately.
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// Seconds that a round over everything takes if there are many files: 100,000 are then 500 in a second.
-const ROUND: usize = 200;
+/// Seconds that a round over everything takes if there are many files: 100,000 are then 333 in a second.
+const ROUND: usize = 300;
 
 /// Files that a round looks at in a second, at least.
 const LEAST: usize = 300;
