@@ -102,18 +102,21 @@ struct Setting {
     /// The programs' variables that are set.
     variables: Vec<(String, String)>,
     home: PathBuf,
+    /// Whether nobody is told it: then it need not be text.
+    is_shown: bool,
+}
+
+/// A path as a service or a hook is told it. What is not text is an error, unless it is only shown.
+fn text_of(path: PathBuf, is_shown: bool) -> Result<String, Failure> {
+    path.into_os_string().into_string().or_else(|name| {
+        let name = name.to_string_lossy().into_owned();
+        if is_shown { Ok(name) } else { Err(Failure::KeepName { name }) }
+    })
 }
 
 impl Setting {
-    /// What they are to be told. What is not text is an error, unless it is only shown.
     fn of(place: &Place, is_shown: bool) -> Result<Self, Failure> {
-        let text = |path: PathBuf| {
-            let text = path.into_os_string().into_string();
-            text.or_else(|name| {
-                let name = name.to_string_lossy().into_owned();
-                if is_shown { Ok(name) } else { Err(Failure::KeepName { name }) }
-            })
-        };
+        let text = |path: PathBuf| text_of(path, is_shown);
         // Without /proc Linux does not say it.
         let program = std::env::current_exe().or_else(|source| {
             let path = PathBuf::from("leafline");
@@ -135,6 +138,7 @@ impl Setting {
             store: text(store)?,
             variables,
             home: home.ok_or(Failure::NoHomeFolder)?,
+            is_shown,
         })
     }
 
