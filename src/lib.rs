@@ -225,7 +225,6 @@ pub mod storage;
 mod store;
 mod temporary;
 mod whole_file;
-mod whole_lock;
 
 pub use api::{
     backup, claude, compact, context, export, files, import, list, live, omp, opal, page, pi,

@@ -17,7 +17,7 @@ use crate::in_place::{is_mount, write_over};
 use crate::open_folder::{Kind, OpenFolder};
 use crate::private::open_to_user;
 use crate::store::recorder;
-use crate::whole_lock::{lock, try_lock};
+use crate::store::whole_lock::{lock, try_lock};
 
 /// What the name of each begins with. The dot and the missing `.jsonl` keep imports from taking it for a session.
 const PREFIX: &str = ".leafline-tmp-";

@@ -62,6 +62,20 @@ impl Interrupt {
         Ok(interrupt)
     }
 
+    /// Notes also that the terminal is gone, for a command that has changed it. Others may have been started to outlive it.
+    #[cfg(unix)]
+    pub(super) fn listen_to_hangup(&self) -> Result<(), Failure> {
+        signal_hook::flag::register(signal_hook::consts::SIGHUP, Arc::clone(&self.0))
+            .map(drop)
+            .map_err(Failure::Interrupt)
+    }
+
+    /// Other systems have no such signal.
+    #[cfg(not(unix))]
+    pub(super) fn listen_to_hangup(&self) -> Result<(), Failure> {
+        Ok(())
+    }
+
     /// Whether a signal has come.
     pub(super) fn is_set(&self) -> bool {
         self.0.load(Ordering::Relaxed)

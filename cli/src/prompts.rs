@@ -107,6 +107,7 @@ impl Stamp {
 
 /// Opens the store for a file's prompts alone.
 fn take_by_itself(place: &Place, file: &Path) -> Result<(), Failure> {
-    place.open_or_create()?.history().import_claude(file)?;
+    // It was opened before: if it is away, none is made in its place.
+    place.open_to_change()?.history().import_claude(file)?;
     Ok(())
 }

@@ -76,7 +76,7 @@ fn draw(store: &Store, session: Option<&str>, out: &mut Output) -> Result<Status
     if out.is_json() {
         return Err(usage("the argument '--svg' cannot be used with '--json'"));
     }
-    let zone = time::zone(out);
+    let zone = time::zone();
     let day_of = |seconds: i64| day_of(&zone, seconds);
     let spinner = Spinner::new("drawing");
     // Its size is bounded.

@@ -4,9 +4,11 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use leafline::error::StoreError;
 use leafline::import::{
     BesideReport, FileReport, ImportObserver, ImportOptions, ImportStatus, LeftOut, Watch,
 };
+use leafline::{Error, StoreOptions};
 
 use super::Status;
 use super::advice::advised;
@@ -130,7 +132,9 @@ fn watch(
     teller: Teller<'_>,
 ) -> Result<Status, Failure> {
     let path = std::path::absolute(place.path()?).map_err(Failure::NoCurrentDirectory)?;
-    let mut watching = Watch::of_file(path, &Place::options_of_import(), paths, options)?;
+    // It has been opened.
+    let store_options = StoreOptions { create: false, ..Place::options_of_import() };
+    let mut watching = Watch::of_file(path, &store_options, paths, options)?;
     let mut news = News { teller, follower: None };
     let is_over = AtomicBool::new(false);
     let watched = std::thread::scope(|scope| {
@@ -158,6 +162,7 @@ fn keep_watching(
     interrupt: &Interrupt,
 ) -> Result<(), Failure> {
     let mut pause = FIRST_PAUSE;
+    let mut was_away = false;
     loop {
         let begun = Instant::now();
         let Err(error) = watching.run(news, interrupt.flag()) else { return Ok(()) };
@@ -165,9 +170,20 @@ fn keep_watching(
             return Err(error.into());
         }
         if begun.elapsed() > LONGEST_PAUSE {
+            (pause, was_away) = (FIRST_PAUSE, false);
+        }
+        let is_away = matches!(error, Error::Store(StoreError::NotFound { .. }));
+        if is_away {
             pause = FIRST_PAUSE;
         }
-        complain(&format!("{}; tried again in {} s", advised(&error), pause.as_secs()));
+        match (is_away, was_away) {
+            (true, true) => {}
+            (true, false) => complain(&format!("{error}; goes on once it is back")),
+            (false, _) => {
+                complain(&format!("{}; tried again in {} s", advised(&error), pause.as_secs()));
+            }
+        }
+        was_away = is_away;
         let until = Instant::now() + pause;
         while Instant::now() < until {
             if interrupt.is_set() {
@@ -210,5 +226,11 @@ impl ImportObserver for News<'_> {
 
     fn left_out(&mut self, left_out: &LeftOut) {
         self.teller.left_out(left_out);
+    }
+
+    fn unwatched(&mut self, reason: &str) {
+        complain(&format!(
+            "{reason}: folders are looked at by turns, and new lines may come later"
+        ));
     }
 }

@@ -1,31 +1,53 @@
 //! Points in time, for people and for JSON.
 
+use std::ffi::OsStr;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::time::SystemTime;
+
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::output::Output;
+use super::failure::complain;
 use super::text;
 
 /// The characters of a time zone's name that are shown.
 const LONGEST_ZONE: usize = 60;
 
-/// The system's time zone. If `TZ` names none that is known here it is UTC, which standard error is told.
-pub(super) fn zone(out: &mut Output) -> TimeZone {
-    if let (Err(_), Some(named)) = (TimeZone::try_system(), std::env::var_os("TZ")) {
-        let named = named.to_string_lossy();
-        out.remark(format!(
-            "days are those of UTC, since the time zone in TZ, {}, is not known here",
-            text::one_line(&named, LONGEST_ZONE)
-        ));
-    }
-    TimeZone::system()
+/// The system's time zone. If `TZ` names none that is known here it is UTC, which standard error is told once.
+pub(super) fn zone() -> TimeZone {
+    static ZONE: OnceLock<TimeZone> = OnceLock::new();
+    let find = || {
+        let named = std::env::var_os("TZ").filter(|named| !named.is_empty());
+        let is_readable = named.as_deref().is_none_or(|named| !names_another_thing(named));
+        if is_readable && let Ok(zone) = TimeZone::try_system() {
+            return zone;
+        }
+        if let Some(named) = named {
+            complain(&format!(
+                "days and times are those of UTC, since the time zone in TZ, {}, is not known here",
+                text::one_line(&named.to_string_lossy(), LONGEST_ZONE)
+            ));
+        }
+        TimeZone::UTC
+    };
+    ZONE.get_or_init(find).clone()
+}
+
+/// Whether it is the path of something that is not a file, such as a device, which would be read to its end.
+fn names_another_thing(named: &OsStr) -> bool {
+    let bytes = named.as_encoded_bytes();
+    let is_marked = bytes.first() == Some(&b':');
+    let text = named.to_string_lossy();
+    let path = Path::new(text.strip_prefix(':').filter(|_| is_marked).unwrap_or(&text));
+    path.is_absolute() && path.exists() && !path.is_file()
 }
 
 /// Milliseconds since 1970 as local time, to the minute: `2026-02-16 10:20`.
 pub(super) fn local(milliseconds: i64) -> Option<String> {
     let time = Timestamp::from_millisecond(milliseconds).ok()?;
-    let zoned = time.to_zoned(TimeZone::system());
+    let zoned = time.to_zoned(zone());
     Some(zoned.strftime("%Y-%m-%d %H:%M").to_string())
 }
 
@@ -56,14 +78,17 @@ pub(super) fn moment(text: &str) -> Result<i64, String> {
             _ => return Err(wrong()),
         };
         let ago = SignedDuration::from_mins(i64::from(count) * minutes);
-        return Ok(Timestamp::now().saturating_sub(ago).map_err(|_| wrong())?.as_millisecond());
+        // A clock may be set to a year that is not known.
+        let now = Timestamp::try_from(SystemTime::now());
+        let now = now.map_err(|error| format!("the system's clock is not usable: {error}"))?;
+        return Ok(now.saturating_sub(ago).map_err(|_| wrong())?.as_millisecond());
     }
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(time.as_millisecond());
     }
     // A date alone means the beginning of that day.
     let time: DateTime = text.parse().map_err(|_| wrong())?;
-    let zoned = time.to_zoned(TimeZone::system()).map_err(|_| wrong())?;
+    let zoned = time.to_zoned(zone()).map_err(|_| wrong())?;
     Ok(zoned.timestamp().as_millisecond())
 }
 

@@ -18,7 +18,7 @@ use crate::lasting::sync_folder;
 use crate::private::new_file;
 use crate::regular_file::open_regular;
 use crate::rights::Rights;
-use crate::whole_lock;
+use crate::store::whole_lock;
 
 /// A folder of files that are read through memory maps.
 #[derive(Debug, Clone)]

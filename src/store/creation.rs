@@ -20,8 +20,8 @@ use crate::private::new_file;
 use crate::regular_file::open_regular;
 use crate::rights::Rights;
 use crate::store::pages::ReadableTable;
+use crate::store::whole_lock::try_lock;
 use crate::temporary::{Temporary, remove_left};
-use crate::whole_lock::try_lock;
 
 /// Lengths of the files that redb leaves if it is killed while creating a database: versions up to 4.5, and 4.6.
 const UNBORN_LENGTHS: [u64; 2] = [1_056_768, 73_728];

@@ -184,7 +184,7 @@ mod tests {
             let path = folder.path().join("store");
             // The last one to close it left a file that needs no recovery, and that has all.
             assert_eq!(std::fs::read(&path).unwrap()[9] & 2, 0);
-            std::fs::remove_file(folder.path().join("store.journal")).unwrap();
+            assert!(!folder.path().join("store.journal").exists());
             let store = Store::open(&path).unwrap();
             assert_eq!([id, other].map(|id| entries(&store, &id)), [6, 2]);
         }
@@ -259,7 +259,7 @@ mod tests {
         drop(first);
         append(&later, &id, "five");
         drop(later);
-        std::fs::remove_file(folder.path().join("store.journal")).unwrap();
+        assert!(!folder.path().join("store.journal").exists());
         let store = Store::open(folder.path().join("store")).unwrap();
         assert_eq!(entries(&store, &id), 5);
         assert!(store.verify().unwrap().problems.is_empty());

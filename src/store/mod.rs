@@ -69,6 +69,7 @@ mod tables;
 pub(crate) mod type_counts;
 pub(crate) mod usage_record;
 pub(crate) mod usage_rows;
+pub(crate) mod whole_lock;
 mod writing;
 
 use std::collections::BTreeMap;
@@ -191,6 +192,8 @@ struct Shared {
     /// The open file; a store in memory has none.
     file: Option<EngineFile>,
     journal: Journal,
+    /// Whether the file is mounted by itself. What is next to it is not next to it for others, so it has no journal.
+    is_mount: bool,
     /// Whether the file was opened as a backup that nobody had written to.
     is_backup: AtomicBool,
     /// Whether the engine gave up in a commit: nothing can be written through this open file any more.
@@ -323,6 +326,7 @@ impl Store {
             handle,
             handles: AtomicUsize::new(1),
             owners: Owners::new(file.clone()),
+            is_mount: file.is_some() && names::is_mount(&path),
             file,
             journal: Journal::default(),
             is_backup: AtomicBool::new(false),

@@ -55,6 +55,11 @@ pub(super) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
+/// The same, except where the file system gives a file another number at each look: then any file at the path may be it.
+pub(super) fn may_be_named(file: &File, path: &Path) -> io::Result<bool> {
+    Ok(is_named(file, path)? || path.exists() && identity(file)? != identity(file)?)
+}
+
 /// The device of a file, and its number there.
 pub(super) type Identity = (u64, u64);
 
@@ -102,6 +107,34 @@ pub(super) fn identity_and_length(path: &Path) -> io::Result<(Identity, u64)> {
     std::fs::metadata(path).map(|facts| ((0, 0), facts.len()))
 }
 
+/// Whether a file is mounted by itself, as containers do it: then what is next to it there is of another file system, or another
+/// folder, than what is next to it elsewhere.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn is_mount(path: &Path) -> bool {
+    use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
+
+    let Ok(path) = path.canonicalize() else { return false };
+    let asked = statx(CWD, &path, AtFlags::empty(), StatxFlags::TYPE).ok();
+    let told =
+        asked.filter(|facts| facts.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT));
+    match told {
+        Some(facts) => facts.stx_attributes.contains(StatxAttributes::MOUNT_ROOT),
+        // The system is too old to tell: it does where the file systems differ.
+        None => {
+            let device =
+                |path: &Path| identity_and_length(path).map(|((device, _), _)| device).ok();
+            let folder = path.parent().and_then(device);
+            folder.is_some() && device(&path) != folder
+        }
+    }
+}
+
+/// Other systems mount folders alone.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(super) fn is_mount(_: &Path) -> bool {
+    false
+}
+
 /// On other systems an open file keeps its name.
 #[cfg(not(unix))]
 pub(super) fn is_named(_: &File, _: &Path) -> io::Result<bool> {
@@ -127,5 +160,16 @@ mod tests {
         assert_eq!(names_of(&file).unwrap(), 1);
         std::fs::remove_file(&first).unwrap();
         assert_eq!(names_of(&file).unwrap(), 0);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_mount_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        File::create(&file).unwrap();
+        assert!(!is_mount(&file) && !is_mount(&folder.path().join("none")));
+        // A container without it has no mounts to look at.
+        assert!(is_mount(Path::new("/proc")) || !Path::new("/proc/self").exists());
     }
 }

@@ -94,6 +94,7 @@ pub(super) fn run(
         browser.open(session, None, Words::default())?;
     }
     let interrupt = Interrupt::listen()?;
+    interrupt.listen_to_hangup()?;
     let mut guard = Guard::take()?;
     let ended = drive(&mut browser, &mut guard, &interrupt);
     drop(guard);

@@ -48,9 +48,7 @@ fn places() -> Result<(PathBuf, PathBuf), Failure> {
 /// What the hook runs. The search index is left to the next search: the program waits for this.
 fn command(setting: &Setting, sessions: PathBuf) -> Result<String, Failure> {
     let sessions = std::path::absolute(sessions).map_err(Failure::NoCurrentDirectory)?;
-    let sessions = sessions.into_os_string().into_string();
-    let sessions =
-        sessions.map_err(|name| Failure::KeepName { name: name.to_string_lossy().into_owned() })?;
+    let sessions = super::text_of(sessions, setting.is_shown)?;
     let words =
         [&setting.program, "--store", &setting.store, "sync", "--quiet", "--no-index", &sessions];
     Ok(words.map(quoted).join(" "))

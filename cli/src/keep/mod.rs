@@ -102,16 +102,26 @@ struct Setting {
     /// The programs' variables that are set.
     variables: Vec<(String, String)>,
     home: PathBuf,
+    /// Whether nobody is told it: then it need not be text.
+    is_shown: bool,
+}
+
+/// A path as a service or a hook is told it. What is not text is an error, unless it is only shown.
+fn text_of(path: PathBuf, is_shown: bool) -> Result<String, Failure> {
+    path.into_os_string().into_string().or_else(|name| {
+        let name = name.to_string_lossy().into_owned();
+        if is_shown { Ok(name) } else { Err(Failure::KeepName { name }) }
+    })
 }
 
 impl Setting {
-    fn of(place: &Place) -> Result<Self, Failure> {
-        let text = |path: PathBuf| {
-            let text = path.into_os_string().into_string();
-            text.map_err(|name| Failure::KeepName { name: name.to_string_lossy().into_owned() })
-        };
-        let program = std::env::current_exe()
-            .map_err(|source| Failure::KeepFile { path: PathBuf::from("leafline"), source })?;
+    fn of(place: &Place, is_shown: bool) -> Result<Self, Failure> {
+        let text = |path: PathBuf| text_of(path, is_shown);
+        // Without /proc Linux does not say it.
+        let program = std::env::current_exe().or_else(|source| {
+            let path = PathBuf::from("leafline");
+            if is_shown { Ok(path) } else { Err(Failure::KeepFile { path, source }) }
+        })?;
         let store = std::path::absolute(place.path()?).map_err(Failure::NoCurrentDirectory)?;
         let home = std::env::home_dir().filter(|home| !home.as_os_str().is_empty());
         let mut variables: Vec<(String, String)> = Vec::new();
@@ -128,6 +138,7 @@ impl Setting {
             store: text(store)?,
             variables,
             home: home.ok_or(Failure::NoHomeFolder)?,
+            is_shown,
         })
     }
 
@@ -153,7 +164,7 @@ pub(super) fn run(
     place: &Place,
     out: &mut Output,
 ) -> Result<Status, Failure> {
-    let setting = Setting::of(place)?;
+    let setting = Setting::of(place, matches!(arguments.action, Action::Status(_)))?;
     match &arguments.action {
         Action::On(arguments) => on(arguments, &setting, out),
         Action::Off(arguments) => off(arguments.manager, &setting, out),

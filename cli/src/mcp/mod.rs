@@ -68,6 +68,7 @@ pub(super) struct Arguments {
 /// If signals cannot be listened for, if the client does not begin as the protocol says, or if it cannot be answered.
 pub(super) fn run(arguments: &Arguments, place: &Place) -> Result<Status, Failure> {
     end_with_the_runtime();
+    let_input_block();
     let runtime = Builder::new_current_thread()
         .enable_all()
         .max_blocking_threads(THREADS)
@@ -79,6 +80,21 @@ pub(super) fn run(arguments: &Arguments, place: &Place) -> Result<Status, Failur
     runtime.shutdown_background();
     outcome
 }
+
+/// Has reads of standard input wait for the client, also where it is a pipe or a socket of a program that does not wait itself.
+#[cfg(unix)]
+fn let_input_block() {
+    let input = std::io::stdin();
+    if let Ok(flags) = rustix::fs::fcntl_getfl(&input)
+        && flags.contains(rustix::fs::OFlags::NONBLOCK)
+    {
+        // Where it cannot be changed, the first read says so.
+        let _ = rustix::fs::fcntl_setfl(&input, flags - rustix::fs::OFlags::NONBLOCK);
+    }
+}
+
+#[cfg(not(unix))]
+fn let_input_block() {}
 
 async fn serve(server: Server) -> Result<Status, Failure> {
     let (output, mut failed) = Output::new();

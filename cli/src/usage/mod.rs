@@ -132,7 +132,7 @@ pub(super) fn run(
     if arguments.csv && out.is_json() {
         return Err(usage("the argument '--csv' cannot be used with '--json'"));
     }
-    let zone = time::zone(out);
+    let zone = time::zone();
     let day_of = |seconds: i64| day_of(&zone, seconds);
     let built_in = Prices::built_in();
     let mut options = UsageOptions {

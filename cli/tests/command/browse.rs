@@ -257,17 +257,20 @@ fn without_a_terminal_it_says_so() {
 
 #[test]
 fn the_terminal_is_given_back_when_it_is_told_to_stop() {
+    use rustix::process::Signal;
     let scene = Scene::of_samples();
-    let terminal = at_terminal(&scene, &["browse", CLAUDE], &[], USUAL);
-    // The row of the heading is written as a whole.
-    terminal.waits_for("Tide clock: time zone");
-    let [enter, leave] = ["\u{1b}[?1049h", "\u{1b}[?1049l"];
-    assert!(terminal.text().contains(enter) && !terminal.text().contains(leave));
-    terminal.signals(rustix::process::Signal::TERM);
-    let (status, text) = terminal.ends();
-    assert_eq!(status, Some(130));
-    let rest = text.rsplit_once(leave).unwrap().1;
-    assert!(rest.contains("\u{1b}[?25h"), "{rest:?}");
+    for signal in [Signal::TERM, Signal::HUP] {
+        let terminal = at_terminal(&scene, &["browse", CLAUDE], &[], USUAL);
+        // The row of the heading is written as a whole.
+        terminal.waits_for("Tide clock: time zone");
+        let [enter, leave] = ["\u{1b}[?1049h", "\u{1b}[?1049l"];
+        assert!(terminal.text().contains(enter) && !terminal.text().contains(leave));
+        terminal.signals(signal);
+        let (status, text) = terminal.ends();
+        assert_eq!(status, Some(130));
+        let rest = text.rsplit_once(leave).unwrap().1;
+        assert!(rest.contains("\u{1b}[?25h"), "{rest:?}");
+    }
 }
 
 /// A measurement: `cargo test --workspace --test command browse_starts -- --ignored --nocapture`.

@@ -406,3 +406,23 @@ fn claude_code_runs_the_hook_at_the_end_of_a_session() {
     home.keep(&["keep", "off"]).ok();
     assert_eq!(std::fs::read(home.at(".claude/settings.json")).unwrap(), before);
 }
+
+/// A home whose name is not text.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_status_needs_no_text() {
+    use std::os::unix::ffi::OsStrExt;
+    let home = Home::new();
+    let odd = home.scene.folder().join(std::ffi::OsStr::from_bytes(b"h\xff"));
+    std::fs::create_dir(&odd).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_leafline"));
+        let command = command.env_remove("LEAFLINE_STORE").env_remove("XDG_DATA_HOME");
+        finished(command.env("HOME", &odd).args(arguments).output().unwrap())
+    };
+    let status = run(&["keep", "status"]);
+    assert!(status.status == 1 && status.stderr.is_empty(), "{}", status.stderr);
+    assert!(String::from_utf8_lossy(&status.stdout).contains("not there yet"));
+    // What is installed has to name it.
+    assert_ne!(run(&["keep", "on", "--yes"]).status, 0);
+}

@@ -334,7 +334,7 @@ mod service {
 
     #[test]
     fn a_service_sees_folders_that_come_later_and_stores_that_are_replaced() {
-        let service = Service::start("");
+        let mut service = Service::start("");
         let pi = ".pi/agent/sessions/--work--";
         let first = service.write(&format!("{pi}/one.jsonl"), "one", 1);
         service.wait_for("one", &first);
@@ -351,12 +351,17 @@ mod service {
         wait_for("a compaction", || service.scene.run(["compact"]).status == 0);
         let more = service.write(&format!("{pi}/one.jsonl"), "one", 4);
         service.wait_for("one", &more);
-        // And another one can take its place.
+        // While it is away, as its disk may be, none is made in its place.
         wait_for("the end of writing", || service.scene.run(["compact"]).status == 0);
-        std::fs::rename(service.scene.store(), service.scene.folder().join("old")).unwrap();
+        let away = service.scene.folder().join("away");
+        std::fs::rename(service.scene.store(), &away).unwrap();
         let new = service.write(&format!("{pi}/four.jsonl"), "four", 1);
-        wait_for("a new store", || service.scene.store().exists());
+        let mut said = BufReader::new(service.child.stderr.take().unwrap()).lines();
+        assert!(said.any(|line| line.unwrap().ends_with("goes on once it is back")));
+        assert!(!service.scene.store().exists());
+        std::fs::rename(&away, service.scene.store()).unwrap();
         service.wait_for("four", &new);
+        service.wait_for("three", &third);
         service.end();
     }
 

@@ -209,14 +209,17 @@ fn a_time_zone_that_is_not_known_is_said_once() {
         let mut command = command(&scene.store());
         finished(command.env("TZ", zone).args(["usage", "--since", "2026-01-01"]).output().unwrap())
     };
-    let said =
-        "days are those of UTC, since the time zone in TZ, Nowhere/Land, is not known here\n";
+    let said = "days and times are those of UTC, since the time zone in TZ, Nowhere/Land, is not known here\n";
     let run = in_zone("Nowhere/Land");
     assert_eq!((run.status, run.stderr.matches(said).count()), (0, 1), "{}", run.stderr);
-    for zone in ["", "UTC", "Europe/Berlin", "CET-1"] {
+    for zone in ["", "UTC", "Europe/Berlin", "CET-1", "<LONGERNAME>-1"] {
         assert!(!in_zone(zone).stderr.contains("TZ"), "{zone}");
     }
     assert!(in_zone("Europe/Berlin").text().starts_with("2026-03-02\t"));
+    // A device has no end.
+    for zone in ["/dev/zero", ":/dev/zero"] {
+        assert!(!cfg!(unix) || in_zone(zone).stderr.contains("is not known here"), "{zone}");
+    }
 }
 
 #[test]

@@ -294,3 +294,31 @@ fn it_ends_when_it_cannot_answer() {
     send(&child, json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" }));
     assert_eq!(ended(child), (Some(0), String::new()));
 }
+
+/// As programs have it that do not wait in a read themselves.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_input_that_does_not_block_is_waited_for() {
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+
+    let scene = Scene::of_samples();
+    let (mut ours, theirs) = UnixStream::pair().unwrap();
+    theirs.set_nonblocking(true).unwrap();
+    let mut command = command(&scene.store());
+    command.arg("mcp").stdin(OwnedFd::from(theirs)).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    drop(command);
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    for (id, method, params) in [(1, "initialize", greeting()), (2, "tools/list", json!({}))] {
+        let request = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        writeln!(ours, "{request}").unwrap();
+        let answer = lines.next().expect("the server is still there").unwrap();
+        assert!(answer.contains("result"), "{answer}");
+        if id == 1 {
+            writeln!(ours, "{}", begun()).unwrap();
+        }
+    }
+    drop(ours);
+    assert!(child.wait().unwrap().success());
+}

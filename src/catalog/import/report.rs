@@ -403,6 +403,12 @@ pub trait ImportObserver {
         let _ = left_out;
     }
 
+    /// A watch looks at folders by turns, as the system does not watch them, for this reason. It names the system's setting, if there
+    /// is one.
+    fn unwatched(&mut self, reason: &str) {
+        let _ = reason;
+    }
+
     /// Whether the import is to end now. It asks before each file and each block of one (1 MiB). What is stored by then
     /// stays; a file that is only half read leaves nothing, and is not reported.
     fn is_stopped(&self) -> bool {

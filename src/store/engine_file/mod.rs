@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
-use super::names::{is_named, names_and_length, names_of};
+use super::names::{may_be_named, names_and_length, names_of};
 use super::pages::{HEADER, length, read_header, without_rest};
 use super::recorder;
 use crate::process::Process;
@@ -207,7 +207,7 @@ impl EngineFile {
 
     /// Whether a path leads to the file; also where that cannot be told.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
-        self.own().and_then(|own| is_named(&own.file, path)).unwrap_or(true)
+        self.own().and_then(|own| may_be_named(&own.file, path)).unwrap_or(true)
     }
 
     /// Whether the file has one name alone, as far as can be told.

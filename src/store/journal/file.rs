@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use memchr::memmem::Finder;
 
 use super::super::names::{
-    Identity, identity, identity_and_length, is_named, names_and_length, names_of,
+    Identity, identity, identity_and_length, is_named, may_be_named, names_and_length, names_of,
 };
 use super::super::recorder;
 use super::super::session_key::SessionKey;
@@ -337,7 +337,7 @@ impl JournalFile {
         if self.stays() {
             return Ok(false);
         }
-        Ok(!is_named(&self.file, &self.path).unwrap_or(true) || self.has_no_name()?)
+        Ok(!may_be_named(&self.file, &self.path).unwrap_or(true) || self.has_no_name()?)
     }
 
     /// Whether it was deleted or replaced: what is in it is lost with the last process that has it open.

@@ -92,7 +92,7 @@ impl Store {
 
     /// Whether live writes of this store can go through a journal.
     pub(crate) fn has_journal(&self) -> bool {
-        self.shared.file.is_some() && !self.is_read_only()
+        self.shared.file.is_some() && !self.shared.is_mount && !self.is_read_only()
     }
 
     /// Where the journal is, if there is one: beside the store's file itself, whatever link it was opened by. What was appended is

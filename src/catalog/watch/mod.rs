@@ -1,23 +1,27 @@
 //! Keeps the store in step with folders while others write to them.
 
+mod folders;
+mod turns;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::Builder;
 use std::time::{Duration, Instant, SystemTime};
 
-use crossbeam_channel::{Receiver, RecvTimeoutError, unbounded};
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+use notify::Event;
+use notify::event::{EventKind, ModifyKind};
 
+use self::folders::{EACH_FOLDER, Folders};
 use super::import::{
     BesideReport, BesideStatus, FileReport, ImportObserver, ImportOptions, ImportStatus, LeftOut,
     Refusal, file_beside, is_in_home, is_named_as_session,
 };
-use crate::error::{Error, FileContext, Result};
+use crate::error::Result;
 use crate::store::opener::Opener;
-use crate::store::{Store, StoreOptions, contained};
+use crate::store::{Store, StoreOptions};
 
 /// How long a file is left alone after an event: a writer makes several calls in a row.
 const SETTLING: Duration = Duration::from_millis(50);
@@ -54,36 +58,7 @@ pub struct Watch {
     left_out: BTreeSet<PathBuf>,
     checked: Instant,
     has_synced: bool,
-    watcher: Watcher,
-}
-
-/// The system's watcher. Where it cannot wake its own thread it panics (notify 8.2), which is an error here.
-#[derive(Debug)]
-struct Watcher {
-    system: Option<RecommendedWatcher>,
-    opener: Opener,
-}
-
-impl Watcher {
-    fn call<T>(
-        &mut self,
-        call: impl FnOnce(&mut RecommendedWatcher) -> notify::Result<T>,
-    ) -> notify::Result<T> {
-        let Some(watcher) = &mut self.system else { return Err(notify::Error::watch_not_found()) };
-        contained(|| call(watcher))
-            .unwrap_or_else(|problem| Err(notify::Error::generic(&problem.to_string())))
-    }
-}
-
-impl Drop for Watcher {
-    fn drop(&mut self) {
-        if !self.opener.is_here() {
-            // A forked process has its descriptors, and not its thread.
-            return std::mem::forget(self.system.take());
-        }
-        // Its thread then ends with the process.
-        let _ = contained(|| drop(self.system.take()));
-    }
+    folders: Folders,
 }
 
 /// Where the store is.
@@ -108,7 +83,12 @@ impl Place {
             Self::Open(store) => Ok(store),
             Self::File { path, options, open } => match open {
                 Some(store) => Ok(store),
-                none => Ok(none.insert(Store::open_with(path, options)?)),
+                none => {
+                    let store = Store::open_with(path, options)?;
+                    // One that is away later, as its disk may be, is waited for.
+                    options.create = false;
+                    Ok(none.insert(store))
+                }
             },
         }
     }
@@ -125,18 +105,16 @@ impl Place {
 #[derive(Debug)]
 struct Root {
     path: PathBuf,
-    /// The folder that is watched, whether with all that is in it, and which folder that is. `None` while it is not there.
-    watched: Option<(PathBuf, RecursiveMode, Identity)>,
+    /// The folder that is watched, and which one that is. `None` while it is not there.
+    watched: Option<(PathBuf, Identity)>,
 }
 
 impl Root {
     /// What is to be watched now: a file through its folder, as a file renamed to its path is another file.
-    fn wanted(&self) -> Option<(PathBuf, RecursiveMode, Identity)> {
-        let is_folder = self.path.is_dir();
-        let folder = if is_folder { &*self.path } else { self.path.parent()? };
-        let mode = if is_folder { RecursiveMode::Recursive } else { RecursiveMode::NonRecursive };
+    fn wanted(&self) -> Option<(PathBuf, Identity)> {
+        let folder = if self.path.is_dir() { &*self.path } else { self.path.parent()? };
         let metadata = std::fs::metadata(folder).ok().filter(Metadata::is_dir)?;
-        Some((folder.to_owned(), mode, identity(&metadata)))
+        Some((folder.to_owned(), identity(&metadata)))
     }
 }
 
@@ -166,11 +144,15 @@ impl Store {
     /// Watches files, and folders with everything in them. Changes from now on are noticed; [`Watch::run`] treats them
     /// as [`Self::sync`] does, and begins with a sync of everything. A path that is not there yet is watched once it is.
     ///
+    /// What the system reports nothing of is looked at by turns: folders beyond the limit of watches, those of network file systems
+    /// and the like, and links to files elsewhere. Files that were written in the last hour, 256 at most, are looked at every two
+    /// seconds, and everything every few minutes.
+    ///
     /// The store stays open. [`Watch::of_file`] opens it for each change.
     ///
     /// # Errors
     ///
-    /// [`Error::File`] if the system allows no more watches, or if a path cannot be watched.
+    /// [`Error::File`](crate::Error::File) if the system gives no thread.
     pub fn watch(&self, paths: &[impl AsRef<Path>], options: &ImportOptions) -> Result<Watch> {
         Watch::new(Place::Open(self.clone()), paths, options)
     }
@@ -194,17 +176,8 @@ impl Watch {
     }
 
     fn new(place: Place, paths: &[impl AsRef<Path>], options: &ImportOptions) -> Result<Self> {
-        let (send, events) = unbounded();
         let first = paths.first().map_or(Path::new("."), AsRef::as_ref);
-        // The watcher needs a thread, and ends the process if it gets none (notify 8.2).
-        let probe = Builder::new().spawn(|| {}).at("starting a thread to watch", first)?;
-        // It does nothing that could panic.
-        let _ = probe.join();
-        // The receiver may be gone; then nothing is missed.
-        let watcher = notify::recommended_watcher(move |event| drop(send.send(event)))
-            .map_err(|error| failed(first, error))?;
-        let opener = Opener::new(place.path().to_owned());
-        let watcher = Watcher { system: Some(watcher), opener };
+        let (folders, events) = Folders::new(Opener::new(place.path().to_owned()), first)?;
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
         let roots = paths
             .iter()
@@ -220,9 +193,9 @@ impl Watch {
             left_out: BTreeSet::new(),
             checked: Instant::now(),
             has_synced: false,
-            watcher,
+            folders,
         };
-        watch.check_roots()?;
+        watch.check_roots();
         Ok(watch)
     }
 
@@ -239,7 +212,7 @@ impl Watch {
     /// If the store itself fails; a file's failure is in its report. It can be called again then, and begins with a sync of
     /// everything.
     pub fn run(&mut self, observer: &mut dyn ImportObserver, stop: &AtomicBool) -> Result<()> {
-        self.watcher.opener.check()?;
+        self.folders.opener.check()?;
         let ran = self.run_until(observer, stop);
         self.place.close();
         ran
@@ -263,9 +236,13 @@ impl Watch {
         let now = Instant::now();
         self.due.extend(roots.into_iter().map(|root| (root, (now + QUIET, true))));
         while !stop.load(Ordering::Relaxed) {
+            if let Some(reason) = self.folders.news.take() {
+                observer.unwatched(&reason);
+            }
             self.wait();
             if self.checked.elapsed() >= CHECK {
-                self.check_roots()?;
+                self.check_roots();
+                self.take_turns();
             }
             self.look(observer, stop)?;
         }
@@ -273,7 +250,7 @@ impl Watch {
     }
 
     /// Watches the folders that have come or were replaced, whose files are then due.
-    fn check_roots(&mut self) -> Result<()> {
+    fn check_roots(&mut self) {
         self.checked = Instant::now();
         let is_other = |root: &&Root| root.watched.is_some() && root.watched != root.wanted();
         let others = self.roots.iter().filter(is_other);
@@ -284,17 +261,32 @@ impl Watch {
         }
         for root in self.roots.iter_mut().filter(|root| root.watched.is_none()) {
             let Some(wanted) = root.wanted() else { continue };
-            let (folder, mode, _) = &wanted;
-            match self.watcher.call(|watcher| watcher.watch(folder, *mode)) {
-                Ok(()) => {}
-                // It is gone again.
-                Err(_) if !folder.is_dir() => continue,
-                Err(error) => return Err(failed(&root.path, error)),
+            if wanted.0 == root.path {
+                self.folders.cover(&root.path);
+            } else {
+                self.folders.cover_folder(&wanted.0);
+                if root.path.is_symlink() {
+                    self.folders.turns.add(root.path.clone());
+                }
             }
             root.watched = Some(wanted);
             self.due.insert(root.path.clone(), (Instant::now() + SETTLING, false));
         }
-        Ok(())
+    }
+
+    /// Looks at what the system reports nothing of.
+    fn take_turns(&mut self) {
+        let now = Instant::now();
+        if self.folders.turns.is_due(now) {
+            self.folders.cover_again();
+            self.folders.turns.begin_round();
+        }
+        for path in self.folders.turns.look(now) {
+            if path.is_dir() {
+                self.folders.cover(&path);
+            }
+            self.note_path(path);
+        }
     }
 
     /// Syncs these paths, and takes note of the files that could not be stored.
@@ -341,44 +333,73 @@ impl Watch {
     }
 
     fn note(&mut self, event: notify::Result<Event>) {
-        let soon = (Instant::now() + SETTLING, false);
         match event {
             Ok(event) if !event.need_rescan() => {
                 if matches!(event.kind, EventKind::Access(_)) {
                     return;
                 }
                 let is_removal = matches!(event.kind, EventKind::Remove(_));
+                let may_be_new = matches!(
+                    event.kind,
+                    EventKind::Create(_) | EventKind::Modify(ModifyKind::Name(_))
+                );
                 for path in event.paths {
                     if is_removal {
                         self.forget(&path);
+                    } else if may_be_new {
+                        self.cover(&path);
                     }
-                    if !self.is_watched(&path) {
-                        continue;
-                    }
-                    let due = self.due.entry(path).or_insert(soon);
-                    // A path that is due soon stays due, however much is written meanwhile.
-                    if due.1 {
-                        *due = soon;
-                    }
+                    self.note_path(path);
                 }
             }
             // Events were lost: everything is checked.
             Ok(_) | Err(_) => {
-                self.due.extend(self.roots.iter().map(|root| (root.path.clone(), soon)));
+                let soon = Instant::now() + SETTLING;
+                for root in &mut self.roots {
+                    root.watched = None;
+                    self.due.insert(root.path.clone(), (soon, false));
+                }
             }
+        }
+    }
+
+    /// Watches what has come to a path.
+    fn cover(&mut self, path: &Path) {
+        if !self.is_watched(path) {
+            return;
+        }
+        if path.is_dir() {
+            // Other systems watch it with the folder that it is in.
+            if EACH_FOLDER {
+                self.folders.cover(path);
+            }
+        } else if path.is_symlink() {
+            self.folders.turns.add(path.to_owned());
+        }
+    }
+
+    /// Has a path checked soon, if it is one to be kept in step.
+    fn note_path(&mut self, path: PathBuf) {
+        if !self.is_watched(&path) {
+            return;
+        }
+        let soon = (Instant::now() + SETTLING, false);
+        let due = self.due.entry(path).or_insert(soon);
+        // A path that is due soon stays due, however much is written meanwhile.
+        if due.1 {
+            *due = soon;
         }
     }
 
     /// Watches a folder no more, which is gone or another one: what is at its path is watched anew, for each path that needs it.
     fn forget(&mut self, folder: &Path) {
-        let is_it = |watched: &mut (PathBuf, RecursiveMode, Identity)| watched.0 == folder;
+        let is_it = |watched: &mut (PathBuf, Identity)| watched.0 == folder;
         let mut was_watched = false;
         for root in &mut self.roots {
             was_watched |= root.watched.take_if(is_it).is_some();
         }
         if was_watched {
-            // The system forgets a folder that is gone by itself.
-            let _ = self.watcher.call(|watcher| watcher.unwatch(folder));
+            self.folders.forget(folder);
         }
     }
 
@@ -440,11 +461,6 @@ impl Watch {
 /// knows whether that is a session.
 fn stands_beside(path: &Path) -> bool {
     path.ancestors().skip(1).any(|folder| file_beside(folder).is_file())
-}
-
-fn failed(path: &Path, error: notify::Error) -> Error {
-    let source = std::io::Error::other(error);
-    Error::File { action: "watching", path: path.to_owned(), source }
 }
 
 /// Passes on what a sync has found, until it is stopped.
@@ -527,21 +543,5 @@ impl ImportObserver for Until<'_> {
 
     fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.observer.is_stopped()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_panic_of_the_watcher_is_an_error() {
-        let system = Some(notify::recommended_watcher(|_| {}).unwrap());
-        let mut watcher = Watcher { system, opener: Opener::new(PathBuf::new()) };
-        let error = watcher.call(|_| -> notify::Result<()> { panic!("no way to wake") });
-        assert!(error.unwrap_err().to_string().contains("no way to wake"));
-        let folder = tempfile::tempdir().unwrap();
-        let mode = RecursiveMode::NonRecursive;
-        watcher.call(|watcher| watcher.watch(folder.path(), mode)).unwrap();
     }
 }
