@@ -18,8 +18,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`SessionError::NotFound`] and the like; those of the store.
+    /// [`SessionError::NotFound`] and the like; [`SessionError::EmptyDirectory`]; those of the store.
     pub fn move_session(&self, session: &str, cwd: &str) -> Result<()> {
+        check_directories(&[cwd])?;
         self.write(|snapshot| {
             // Looked up inside the write transaction, where it can no longer be replaced.
             let key = find(&snapshot, session)?;
@@ -37,8 +38,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Those of the store.
+    /// [`SessionError::EmptyDirectory`]; those of the store.
     pub fn relocate(&self, old: &str, new: &str) -> Result<u64> {
+        check_directories(&[old, new])?;
         let old = Folder::new(old);
         self.write(|snapshot| {
             let mut batch = Batch::default();
@@ -53,6 +55,13 @@ impl Store {
             }
             Ok((batch, count))
         })
+    }
+}
+
+fn check_directories(paths: &[&str]) -> Result<()> {
+    match paths.contains(&"") {
+        true => Err(SessionError::EmptyDirectory.into()),
+        false => Ok(()),
     }
 }
 

@@ -61,6 +61,8 @@ impl SessionError {
             Self::BaseNotFound { .. } => "BASE_NOT_FOUND",
             Self::Ambiguous { .. } => "AMBIGUOUS_SESSION",
             Self::Exists { .. } => "SESSION_EXISTS",
+            Self::InvalidId { .. } => "INVALID_SESSION_ID",
+            Self::EmptyDirectory => "EMPTY_DIRECTORY",
             Self::EntryNotFound { .. } => "ENTRY_NOT_FOUND",
             Self::AmbiguousEntry { .. } => "AMBIGUOUS_ENTRY",
             Self::FileNotFound { .. } => "SESSION_FILE_NOT_FOUND",

@@ -40,6 +40,17 @@ pub enum SessionError {
         /// The id.
         id: String,
     },
+    /// No new session can have this id.
+    #[error("{id:?} cannot be the id of a new session: {problem}")]
+    InvalidId {
+        /// The id.
+        id: String,
+        /// Why not.
+        problem: &'static str,
+    },
+    /// A working directory was named by an empty path.
+    #[error("the path of a working directory is empty")]
+    EmptyDirectory,
     /// The session has no entry with this id.
     #[error("session {session} has no entry {entry:?}")]
     EntryNotFound {

@@ -6,6 +6,7 @@ pub(crate) mod omp;
 pub(crate) mod opal;
 pub(crate) mod pi;
 
+use leafline_import::Family;
 use leafline_import::claude::DraftError as ClaudeError;
 use leafline_import::opal::WriteError;
 use leafline_import::pi_omp::DraftError;
@@ -23,6 +24,11 @@ impl Sealed for Session {}
 impl Sealed for SessionReader {}
 
 impl Session {
+    /// Fails if the session is not one of this family.
+    fn only(&self, family: Family, operation: &'static str) -> Result<()> {
+        if self.family() == family { Ok(()) } else { Err(self.wrong_family(operation)) }
+    }
+
     /// Fails if the session is not one of pi or omp.
     fn only_pi_omp(&self, operation: &'static str) -> Result<()> {
         if self.family().is_pi_omp() { Ok(()) } else { Err(self.wrong_family(operation)) }

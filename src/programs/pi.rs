@@ -239,9 +239,7 @@ impl PiSession for Session {
         target: &str,
         content: Option<&impl Serialize>,
     ) -> Result<String> {
-        if self.family() != Family::Pi {
-            return Err(self.wrong_family("context to be edited"));
-        }
+        self.only(Family::Pi, "context to be edited")?;
         let content = optional(content)?;
         let replacement = edit::replacement(&self.reader()?, target, content.as_deref())?;
         self.append(Draft::context_edit(target, &replacement)?)
@@ -255,9 +253,7 @@ impl PiSession for Session {
         usage: &impl Serialize,
         note: Option<&str>,
     ) -> Result<String> {
-        if self.family() != Family::Pi {
-            return Err(self.wrong_family("usage entry"));
-        }
+        self.only(Family::Pi, "usage entry")?;
         self.append(Draft::usage([kind, provider, model], &json(usage)?, note)?)
     }
 

@@ -61,7 +61,6 @@ use crate::store::session_key::SessionKey;
 /// One session of a store. It keeps no entries: each call sees the current session, whichever process wrote it.
 ///
 /// It holds a clone of its [`Store`] and borrows nothing: it can be kept in a struct, or given to a thread or a task.
-#[derive(Debug)]
 pub struct Session {
     store: Store,
     key: SessionKey,
@@ -76,6 +75,17 @@ pub struct Session {
     appender: Option<Box<Appender>>,
     /// What the journal has beyond the tables, for raw lines.
     lines_tail: Option<Tail>,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Session")
+            .field("id", &self.id)
+            .field("family", &self.reading.family)
+            .field("store", &self.store)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Store {

@@ -7,7 +7,7 @@ use super::entry::Entry;
 use super::reader::SessionReader;
 use super::view::is_entry;
 use super::walk::PageWalk;
-use crate::error::Result;
+use crate::error::{Result, SessionError};
 use crate::store::ordinal::Ordinal;
 
 /// The size of a page. Whichever bound is reached first ends it.
@@ -166,10 +166,14 @@ impl SessionReader {
     ///
     /// # Errors
     ///
-    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged, or if the ordinal is of no entry.
+    /// [`SessionError::EntryNotFound`](crate::error::SessionError::EntryNotFound) if no entry has the ordinal;
+    /// [`Error::Corrupted`](crate::Error::Corrupted) if the store is damaged.
     pub fn branch_leaf(&self, ordinal: u64) -> Result<u64> {
         let mut at = Ordinal::new(ordinal);
-        self.view().entry_node(at)?;
+        if ordinal >= self.record().lines || !is_entry(&self.view().line_node(at)?) {
+            let (session, entry) = (self.id(), ordinal.to_string());
+            return Err(SessionError::EntryNotFound { session, entry }.into());
+        }
         // Where parents come later, they may form a loop; elsewhere a child comes later.
         let mut left = self.record().lines;
         while let Some(child) = self.view().children(Some(at))?.pop()

@@ -24,11 +24,21 @@ const EXAMPLES: usize = 3;
 ///
 /// Making a reader costs a few microseconds, once for all reads through it. It keeps old pages of the store alive, so
 /// do not keep it for hours.
-#[derive(Debug)]
 pub struct SessionReader {
     snapshot: Snapshot,
     session: SessionKey,
     record: SessionRecord,
+}
+
+impl std::fmt::Debug for SessionReader {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("SessionReader")
+            .field("id", &self.id())
+            .field("family", &self.family())
+            .field("store", self.store())
+            .finish_non_exhaustive()
+    }
 }
 
 impl SessionReader {

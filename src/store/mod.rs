@@ -151,11 +151,16 @@ impl Default for StoreOptions {
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
 pub struct Store {
     shared: Arc<Shared>,
     /// Whether this is the handle of work in the background, which does not keep the store open.
     is_background: bool,
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_tuple("Store").field(&self.path()).finish()
+    }
 }
 
 impl Clone for Store {

@@ -11,6 +11,7 @@ mod growing;
 #[path = "../place/mod.rs"]
 mod place;
 mod reading;
+mod refusing;
 
 use leafline::export::ExportMode;
 use leafline::live::Persistence;

@@ -293,9 +293,9 @@ fn the_file_as_it_came_is_given_or_said_to_be_gone() {
         let current = scene.run(["export", "old"]).ok();
         assert!(current.text().contains("customType"));
     }
-    // Its header was rewritten here.
+    // A line was rewritten here.
     let scene = Scene::of_session(&small("old", "Hi"));
-    rename_in_place(&scene);
+    change_in_place(&scene);
     let told = scene.run(["export", "old", "--as", "original"]).fails(1);
     assert!(told.contains("lines were changed"), "{told}");
     // It came from no file.
@@ -307,8 +307,10 @@ fn the_file_as_it_came_is_given_or_said_to_be_gone() {
     assert!(told.contains(&advice), "{told}");
 }
 
-/// Moves the session by its header.
-fn rename_in_place(scene: &Scene) {
+/// Changes a line of the session.
+fn change_in_place(scene: &Scene) {
     let store = leafline::Store::open(scene.store()).unwrap();
-    store.session("old").unwrap().move_to("/elsewhere").unwrap();
+    let change =
+        |entry: &leafline::Entry| Ok(Some(entry.json().unwrap().to_string().replace("Hi", "Ho")));
+    assert_eq!(store.session("old").unwrap().rewrite_entries(change).unwrap(), 1);
 }

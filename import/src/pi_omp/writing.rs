@@ -40,7 +40,11 @@ impl Writing for crate::pi::Pi {
         ids::short(is_taken)
     }
 
+    /// pi's header has no title: an entry names the session.
     fn begin(new: &Beginning<'_>, out: &mut Vec<u8>) -> Result<(), NotWritten> {
+        if new.title.is_some() {
+            return Err(NotWritten::Unknown { operation: "title of a new session" });
+        }
         begin(new, out);
         Ok(())
     }
@@ -186,7 +190,11 @@ impl Drafted for Draft {
     }
 
     fn target(&self) -> Option<Vec<u8>> {
-        let target = self.member("targetId").filter(|_| self.kind() == EntryKind::Label)?;
+        let target = match self.kind() {
+            EntryKind::Label => self.member("targetId"),
+            EntryKind::Compaction => self.member("firstKeptEntryId"),
+            _ => None,
+        }?;
         Raw::of_walked(target).as_string().map(Vec::from)
     }
 

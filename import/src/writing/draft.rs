@@ -37,7 +37,8 @@ pub trait Drafted: fmt::Debug + Send + Sync + 'static {
     /// Whose message it is; [`MessageRole::None`] if it is none.
     fn role(&self) -> MessageRole;
 
-    /// The entry that it describes, which must exist: a label's. The id is WTF-8 (see [`crate::text`]).
+    /// The entry that it names, which must exist: the one that gets a label, or the first that a compaction keeps. The id is WTF-8
+    /// (see [`crate::text`]).
     fn target(&self) -> Option<Vec<u8>> {
         None
     }
@@ -99,7 +100,7 @@ impl EntryDraft {
         self.0.role()
     }
 
-    /// The entry that it describes, which must exist: a label's. The id is WTF-8 (see [`crate::text`]).
+    /// The entry that it names, which must exist: [`Drafted::target`].
     #[must_use]
     pub fn target(&self) -> Option<Vec<u8>> {
         self.0.target()

@@ -3,7 +3,7 @@
 mod tool_call;
 
 use leafline_import::pi_omp::{Draft, write_with_member};
-use leafline_import::{MessageRole, text};
+use leafline_import::{Family, MessageRole, text};
 use serde::Serialize;
 
 use self::tool_call::with_arguments;
@@ -110,14 +110,17 @@ pub trait OmpSession: Sealed {
 
 impl OmpSession for Session {
     fn append_role_model_change(&mut self, model: &str, role: Option<&str>) -> Result<String> {
+        self.only(Family::Omp, "model change with a role")?;
         self.append(Draft::model_change_omp(model, role))
     }
 
     fn append_mode_change(&mut self, mode: &str, data: Option<&impl Serialize>) -> Result<String> {
+        self.only(Family::Omp, "mode change")?;
         self.append(Draft::mode_change(mode, optional(data)?.as_deref())?)
     }
 
     fn append_ttsr_injection(&mut self, rules: &[impl AsRef<str>]) -> Result<String> {
+        self.only(Family::Omp, "injection of rules")?;
         let rules: Vec<&str> = rules.iter().map(AsRef::as_ref).collect();
         self.append(Draft::ttsr_injection(&rules))
     }
@@ -129,13 +132,14 @@ impl OmpSession for Session {
         tools: &[impl AsRef<str>],
         output_schema: Option<&impl Serialize>,
     ) -> Result<String> {
+        self.only(Family::Omp, "description of a session's beginning")?;
         let tools: Vec<&str> = tools.iter().map(AsRef::as_ref).collect();
         let schema = optional(output_schema)?;
         self.append(Draft::session_init(system_prompt, task, &tools, schema.as_deref())?)
     }
 
     fn move_to(&mut self, cwd: &str) -> Result<()> {
-        self.only_pi_omp("move to another directory")?;
+        self.only(Family::Omp, "move to another directory")?;
         let directory = json(&cwd)?;
         self.replace_header(|reader, record| {
             record.cwd = Some(cwd.to_owned());

@@ -60,6 +60,9 @@ impl NewSession {
     pub(super) fn begin(&self, source: Option<&[u8]>) -> Result<Begun> {
         let family = self.family;
         let time = now();
+        if let Some(id) = &self.id {
+            check_id(id)?;
+        }
         let id = self.id.clone().unwrap_or_else(|| family.fresh_session_id(time));
         let new = Beginning {
             id: &id,
@@ -97,6 +100,22 @@ impl NewSession {
     }
 }
 
+/// Fails for an id that could not be part of a file's name, as the programs use it, or be read in a list.
+fn check_id(id: &str) -> Result<()> {
+    let problem = if id.is_empty() {
+        "it is empty"
+    } else if id.contains(char::is_control) {
+        "it has a control character"
+    } else if id.contains(['/', '\\']) {
+        "it has a separator of paths"
+    } else if id == "." || id == ".." {
+        "it names a folder"
+    } else {
+        return Ok(());
+    };
+    Err(SessionError::InvalidId { id: id.to_owned(), problem }.into())
+}
+
 /// A session that has only its header.
 pub(super) struct Begun {
     pub(super) header: Vec<u8>,
@@ -131,8 +150,9 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Exists`] for an id that another session has; [`SessionError::WrongFamily`] for Codex,
-    /// whose sessions are not written here, and for a session of Opal's or Claude Code's with a parent session.
+    /// [`SessionError::Exists`] for an id that another session has; [`SessionError::InvalidId`] for one that is empty, or has a
+    /// control character or a separator of paths; [`SessionError::WrongFamily`] for Codex, whose sessions are not written here, for
+    /// a session of Opal's or Claude Code's with a parent session, and for one of pi's with a title.
     pub fn create_session(&self, new: &NewSession) -> Result<Session> {
         let begun = self.begin(new)?;
         let (persistence, id) = (begun.persistence.clone(), begun.record.id());

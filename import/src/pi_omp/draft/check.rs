@@ -38,7 +38,12 @@ impl Draft {
             entry_type: self.entry_type().into_owned(),
             name: own.name,
             expected: own.expected,
-            found: value.type_in_words(),
+            found: match own.expected {
+                Expected::Message if value.is_object() => {
+                    "an object without a role that is a string"
+                }
+                _ => value.type_in_words(),
+            },
         })
     }
 
