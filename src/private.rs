@@ -3,7 +3,7 @@
 //! On Unix files are made with mode 0600 and folders with 0700, whatever the process's umask. Elsewhere the system's
 //! rules for new files hold.
 
-use std::fs::{DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{ErrorKind, Result};
 use std::path::Path;
 
@@ -30,20 +30,20 @@ pub(crate) fn new_file() -> OpenOptions {
 }
 
 /// Makes a folder that only its user can open.
+#[cfg(unix)]
 pub(crate) fn make_folder(folder: &Path) -> Result<()> {
-    #[cfg_attr(not(unix), expect(unused_mut, reason = "other systems have no modes"))]
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
-        builder.mode(MODE_OF_FOLDER).create(folder)?;
-        if std::fs::symlink_metadata(folder)?.mode() & MODE_OF_FOLDER != MODE_OF_FOLDER {
-            return std::fs::set_permissions(folder, Permissions::from_mode(MODE_OF_FOLDER));
-        }
-        return Ok(());
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+    std::fs::DirBuilder::new().mode(MODE_OF_FOLDER).create(folder)?;
+    if std::fs::symlink_metadata(folder)?.mode() & MODE_OF_FOLDER != MODE_OF_FOLDER {
+        std::fs::set_permissions(folder, Permissions::from_mode(MODE_OF_FOLDER))?;
     }
-    #[cfg(not(unix))]
-    builder.create(folder)
+    Ok(())
+}
+
+/// Makes a folder.
+#[cfg(not(unix))]
+pub(crate) fn make_folder(folder: &Path) -> Result<()> {
+    std::fs::create_dir(folder)
 }
 
 /// Gives its user the rights to a new file that the umask has taken.

@@ -60,7 +60,7 @@ class Store:
         return store
 
     def close(self) -> None:
-        """Lets the store go. It is closed when no session and no reader holds it any more."""
+        """Closes the store, and its sessions and readers: later calls of them fail. After it the file is all there is."""
         self._native.close()
 
     def __enter__(self) -> Store:

@@ -1,11 +1,11 @@
 //! The sessions that Claude's agent kit keeps.
 
-use std::sync::{Mutex, PoisonError};
-
 use leafline::Result;
-use leafline::claude::{SessionKey, SessionStore};
+use leafline::claude::SessionKey;
+pub(crate) use leafline::claude::SessionStore;
 use pyo3::prelude::*;
 
+use crate::closing::Made;
 use crate::error::raise;
 use crate::json;
 
@@ -17,19 +17,26 @@ const KEPT_TOGETHER: usize = 64;
 
 /// See `_leafline.pyi`.
 #[pyclass(frozen, module = "leafline")]
-pub(crate) struct ClaudeSessions(SessionStore);
+pub(crate) struct ClaudeSessions(Made<SessionStore>);
 
 impl ClaudeSessions {
-    pub(crate) fn new(store: &leafline::Store) -> Self {
-        Self(SessionStore::new(store))
+    pub(crate) fn new(sessions: Made<SessionStore>) -> Self {
+        Self(sessions)
     }
 
+    /// Several calls may be at work.
     fn work<T: Send>(
         &self,
         py: Python<'_>,
         work: impl FnOnce(&SessionStore) -> Result<T> + Send,
     ) -> PyResult<T> {
-        py.detach(|| work(&self.0)).map_err(raise)
+        let sessions = self.0.work(py, |sessions| Ok(sessions.clone()))?;
+        py.detach(|| {
+            let done = work(&sessions);
+            drop(sessions);
+            done
+        })
+        .map_err(raise)
     }
 }
 
@@ -70,10 +77,7 @@ impl ClaudeSessions {
     ) -> PyResult<Option<SessionEntries>> {
         let key = key(project_key, session_id, subpath);
         let entries = self.work(py, |sessions| sessions.load(&key))?;
-        Ok(entries.map(|entries| {
-            let store = entries.reader().store().clone();
-            SessionEntries { entries: Mutex::new(entries), store }
-        }))
+        Ok(entries.map(|entries| SessionEntries(self.0.also(entries))))
     }
 
     fn list_sessions(&self, py: Python<'_>, project_key: &str) -> PyResult<Vec<(String, i64)>> {
@@ -146,22 +150,12 @@ impl ClaudeSessions {
 
 /// See `_leafline.pyi`.
 #[pyclass(frozen, module = "leafline")]
-pub(crate) struct SessionEntries {
-    entries: Mutex<leafline::claude::SessionEntries>,
-    store: leafline::Store,
-}
+pub(crate) struct SessionEntries(Made<leafline::claude::SessionEntries>);
 
 #[pymethods]
 impl SessionEntries {
     fn page<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        // A thread that a fork left behind may have the lock.
-        self.store.check_process().map_err(raise)?;
-        let page = py
-            .detach(|| {
-                let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
-                entries.page(PAGE_BYTES)
-            })
-            .map_err(raise)?;
+        let page = self.0.work(py, |entries| entries.page(PAGE_BYTES))?;
         page.iter().map(|line| json::loads(py, line)).collect()
     }
 }

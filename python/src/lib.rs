@@ -5,6 +5,7 @@
 //! passes to a function of the caller's.
 
 mod claude;
+mod closing;
 mod entry;
 mod error;
 mod json;

@@ -1,7 +1,5 @@
 //! A session at one moment.
 
-use std::sync::{Mutex, PoisonError};
-
 use leafline::Result;
 use leafline::context::{Context, ContextLeaf, ContextProgram, HistoryScope, ProgramVersion};
 use leafline::export::ExportMode;
@@ -10,20 +8,17 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::closing::Made;
 use crate::entry::Entry;
-use crate::error::raise;
 use crate::{json, options};
 
 /// See `_leafline.pyi`.
 #[pyclass(frozen, module = "leafline")]
-pub(crate) struct SessionReader {
-    reader: Mutex<leafline::SessionReader>,
-    store: leafline::Store,
-}
+pub(crate) struct SessionReader(Made<leafline::SessionReader>);
 
 impl SessionReader {
-    pub(crate) fn new(reader: leafline::SessionReader) -> Self {
-        Self { store: reader.store().clone(), reader: Mutex::new(reader) }
+    pub(crate) fn new(reader: Made<leafline::SessionReader>) -> Self {
+        Self(reader)
     }
 
     /// Reads while Python runs on.
@@ -32,10 +27,7 @@ impl SessionReader {
         py: Python<'_>,
         read: impl FnOnce(&leafline::SessionReader) -> Result<T> + Send,
     ) -> PyResult<T> {
-        // A thread that a fork left behind may have the lock.
-        self.store.check_process().map_err(raise)?;
-        let lock = || self.reader.lock().unwrap_or_else(PoisonError::into_inner);
-        py.detach(|| read(&lock())).map_err(raise)
+        self.0.work(py, |reader| read(reader))
     }
 }
 

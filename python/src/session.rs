@@ -1,13 +1,12 @@
 //! A session that is written to.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use leafline::live::{EntryDraft, RepeatedIds};
 use leafline::pi::PiSession;
 use leafline::{Family, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use crate::closing::Made;
 use crate::entry::Entry;
 use crate::error::raise;
 use crate::json;
@@ -18,19 +17,12 @@ use crate::reader::SessionReader;
 pub(crate) struct Session {
     id: String,
     family: Family,
-    session: Mutex<leafline::Session>,
-    store: leafline::Store,
+    session: Made<leafline::Session>,
 }
 
 impl Session {
-    pub(crate) fn new(session: leafline::Session) -> Self {
-        let (id, family) = (session.id().to_owned(), session.family());
-        Self { id, family, store: session.store().clone(), session: Mutex::new(session) }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, leafline::Session> {
-        // A panic of another call leaves the handle as it was before or after a commit.
-        self.session.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn new(id: String, family: Family, session: Made<leafline::Session>) -> Self {
+        Self { id, family, session }
     }
 
     /// Works on the session while Python runs on.
@@ -39,9 +31,7 @@ impl Session {
         py: Python<'_>,
         work: impl FnOnce(&mut leafline::Session) -> Result<T> + Send,
     ) -> PyResult<T> {
-        // A thread that a fork left behind may have the lock.
-        self.store.check_process().map_err(raise)?;
-        py.detach(|| work(&mut self.lock())).map_err(raise)
+        self.session.work(py, work)
     }
 
     fn drafts(&self, entry: &Bound<'_, PyAny>) -> PyResult<Vec<EntryDraft>> {
@@ -138,11 +128,14 @@ impl Session {
     }
 
     fn branched_session(&self, py: Python<'_>, leaf: &str) -> PyResult<Session> {
-        self.work(py, |session| session.create_branched_session(leaf)).map(Session::new)
+        let branched = self.work(py, |session| session.create_branched_session(leaf))?;
+        let (id, family) = (branched.id().to_owned(), branched.family());
+        Ok(Self::new(id, family, self.session.also(branched)))
     }
 
     fn reader(&self, py: Python<'_>) -> PyResult<SessionReader> {
-        self.work(py, |session| session.reader()).map(SessionReader::new)
+        let reader = self.work(py, |session| session.reader())?;
+        Ok(SessionReader::new(self.session.also(reader)))
     }
 
     fn entry(&self, py: Python<'_>, id: &str) -> PyResult<Entry> {

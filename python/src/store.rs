@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use leafline::export::{ExportMode, ExportOptions, ExportOutcome, ExportReport};
 use leafline::import::ImportOptions;
@@ -14,6 +13,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
 
+use crate::closing::Opened;
 use crate::error::raise;
 use crate::options::{self, Filter};
 use crate::progress::Progress;
@@ -23,20 +23,16 @@ use crate::{claude, json};
 
 /// See `_leafline.pyi`.
 #[pyclass(frozen, module = "leafline")]
-pub(crate) struct Store(Mutex<Option<leafline::Store>>);
+pub(crate) struct Store(Opened);
 
 impl Store {
     fn new(store: leafline::Store) -> Self {
-        Self(Mutex::new(Some(store)))
+        Self(Opened::new(store))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<leafline::Store>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn handle(&self) -> PyResult<leafline::Store> {
-        let handle = self.lock().clone();
-        handle.ok_or_else(|| PyValueError::new_err("the store was closed"))
+    fn session_of(&self, session: leafline::Session) -> Session {
+        let (id, family) = (session.id().to_owned(), session.family());
+        Session::new(id, family, self.0.add(session))
     }
 
     /// Works on the store while Python runs on.
@@ -45,7 +41,7 @@ impl Store {
         py: Python<'_>,
         work: impl FnOnce(&leafline::Store) -> Result<T> + Send,
     ) -> PyResult<T> {
-        let store = self.handle()?;
+        let store = self.0.handle()?;
         py.detach(|| {
             let done = work(&store);
             drop(store);
@@ -97,13 +93,12 @@ impl Store {
     }
 
     fn close(&self, py: Python<'_>) {
-        let store = self.lock().take();
-        py.detach(|| drop(store));
+        py.detach(|| self.0.close());
     }
 
     #[getter]
     fn path(&self) -> PyResult<PathBuf> {
-        Ok(self.handle()?.path().to_owned())
+        Ok(self.0.handle()?.path().to_owned())
     }
 
     fn sessions<'py>(&self, py: Python<'py>, filter: Filter) -> PyResult<Bound<'py, PyAny>> {
@@ -120,32 +115,35 @@ impl Store {
     #[pyo3(signature = (id, *, keep_everything=false))]
     fn session(&self, py: Python<'_>, id: &str, keep_everything: bool) -> PyResult<Session> {
         let session = self.work(py, |store| store.session(id))?;
-        Ok(Session::new(match keep_everything {
+        let session = match keep_everything {
             true => session.with_persistence(Persistence::keep_everything()),
             false => session,
-        }))
+        };
+        Ok(self.session_of(session))
     }
 
     fn session_with_id(&self, py: Python<'_>, id: &str) -> PyResult<Option<Session>> {
-        Ok(self.work(py, |store| store.session_with_id(id))?.map(Session::new))
+        Ok(self
+            .work(py, |store| store.session_with_id(id))?
+            .map(|session| self.session_of(session)))
     }
 
     fn reader(&self, py: Python<'_>, id: &str) -> PyResult<SessionReader> {
-        self.work(py, |store| store.reader(id)).map(SessionReader::new)
+        self.work(py, |store| store.reader(id)).map(|reader| SessionReader::new(self.0.add(reader)))
     }
 
     fn create_session(&self, py: Python<'_>, new: New) -> PyResult<Session> {
         let new = NewSession::try_from(new)?;
-        self.work(py, |store| store.create_session(&new)).map(Session::new)
+        self.work(py, |store| store.create_session(&new)).map(|session| self.session_of(session))
     }
 
     fn continue_recent(&self, py: Python<'_>, new: New) -> PyResult<Session> {
         let new = NewSession::try_from(new)?;
-        self.work(py, |store| store.continue_recent(&new)).map(Session::new)
+        self.work(py, |store| store.continue_recent(&new)).map(|session| self.session_of(session))
     }
 
     fn fork(&self, py: Python<'_>, source: &str, cwd: &str) -> PyResult<Session> {
-        self.work(py, |store| store.fork_from(source, cwd)).map(Session::new)
+        self.work(py, |store| store.fork_from(source, cwd)).map(|session| self.session_of(session))
     }
 
     fn remove<'py>(&self, py: Python<'py>, sessions: Vec<String>) -> PyResult<Bound<'py, PyAny>> {
@@ -249,13 +247,14 @@ impl Store {
     }
 
     fn claude_sessions(&self) -> PyResult<claude::ClaudeSessions> {
-        Ok(claude::ClaudeSessions::new(&self.handle()?))
+        let sessions = claude::SessionStore::new(&self.0.handle()?);
+        Ok(claude::ClaudeSessions::new(self.0.add(sessions)))
     }
 
     fn __repr__(&self) -> String {
-        match &*self.lock() {
-            Some(store) => format!("<Store {:?}>", store.path().display().to_string()),
-            None => "<Store closed>".to_owned(),
+        match self.0.handle() {
+            Ok(store) => format!("<Store {:?}>", store.path().display().to_string()),
+            Err(_) => "<Store closed>".to_owned(),
         }
     }
 }

@@ -215,11 +215,23 @@ def test_errors_have_their_facts(store: Store, tmp_path: Path) -> None:
         reading.create_session("opal", "/work")
 
 
-def test_a_store_closes_with_its_last_object(path: Path) -> None:
+def test_a_store_closes_with_its_sessions_and_readers(path: Path) -> None:
     with Store(path) as store:
         session = store.create_session("opal", "/work")
-    with pytest.raises(ValueError, match="closed"):
-        store.sessions()
+        for text in ("one", "two", "three"):
+            session.append({"role": "user", "content": text})
+        reader = session.reader()
+        assert path.with_name(f"{path.name}.journal").exists()
+    for call in (store.sessions, session.reader, reader.bytes, lambda: session.append({"role": "user", "content": "late"})):
+        with pytest.raises(ValueError, match="closed"):
+            call()
+    # The file is all there is.
+    assert [found.name for found in path.parent.iterdir()] == [path.name]
+    assert [found["messages"] for found in Store(path).sessions()] == [3]
+
+
+def test_a_session_keeps_its_store_open(path: Path) -> None:
+    session = Store(path).create_session("opal", "/work")
     session.append({"role": "user", "content": "still open"})
     assert [found["messages"] for found in Store(path).sessions()] == [1]
 

@@ -36,7 +36,7 @@ fn a_rewrite_before_a_last_line_without_a_line_feed_does_not_join_what_follows()
     let title = format!(r#"{{"type":"title","v":1,"title":"Old","pad":"{}"}}"#, " ".repeat(209));
     let header = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}"#;
     let last = r#"{"type":"message","id":"a1","parentId":null,"timestamp":"2026-02-16T10:21:00.000Z","message":{"role":"user","content":"Hi"}}"#;
-    let file = place.write("s.jsonl", &format!("{title}\n{header}\n{last}"));
+    let file = place.write("s.jsonl", format!("{title}\n{header}\n{last}"));
     place.import(&file);
     let mut session = place.store.session("s1").unwrap();
     session.move_to("/elsewhere").unwrap();

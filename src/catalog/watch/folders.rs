@@ -219,7 +219,7 @@ mod tests {
         for name in ["a", "b", "c"] {
             std::fs::create_dir(at(name)).unwrap();
         }
-        std::fs::set_permissions(at("b"), std::fs::Permissions::from_mode(0)).unwrap();
+        std::fs::set_permissions(at("b"), std::fs::Permissions::from_mode(0o0)).unwrap();
         symlink("nowhere", at("a/link.jsonl")).unwrap();
         let (mut folders, events) =
             Folders::new(Opener::new(PathBuf::new()), folder.path()).unwrap();
