@@ -254,10 +254,15 @@ fn a_store_keeps_its_access_control_list() {
     use rustix::fs::{XattrFlags, setxattr};
     let scene = Scene::of_session(&file([header("s"), message("a1", None, "first")]));
     // Of the version 2: the owner, user 12345, the group, the mask and others, with their rights.
-    let entries =
-        [(1, 6, u32::MAX), (2, 4, 12_345), (4, 0, u32::MAX), (16, 4, u32::MAX), (32, 0, u32::MAX)];
+    let entries = [
+        (1_u16, 6_u16, u32::MAX),
+        (2, 4, 12_345),
+        (4, 0, u32::MAX),
+        (16, 4, u32::MAX),
+        (32, 0, u32::MAX),
+    ];
     let mut given = 2_u32.to_le_bytes().to_vec();
-    for (kind, rights, id) in entries.map(|(kind, rights, id)| (kind as u16, rights as u16, id)) {
+    for (kind, rights, id) in entries {
         given.extend([&kind.to_le_bytes()[..], &rights.to_le_bytes(), &id.to_le_bytes()].concat());
     }
     let name = "system.posix_acl_access";
