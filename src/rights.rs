@@ -130,18 +130,20 @@ mod unix {
             }
         }
 
+        /// The list goes first: the group's rights in a mode are the most that anyone in a list has.
         fn set(&self, file: &File) -> Result<()> {
-            if file.metadata()?.mode() & ALL != self.mode {
-                file.set_permissions(Permissions::from_mode(self.mode))?;
-            }
             // A file may have got one from its folder.
-            if acl::of(file)? != self.list {
-                let closed = |_: &Error| {
-                    let _ = file.set_permissions(Permissions::from_mode(CLOSED));
-                };
-                acl::set(file, self.list.as_ref()).inspect_err(closed)?;
-            }
-            Ok(())
+            let listed = acl::of(file).and_then(|list| match list == self.list {
+                true => Ok(()),
+                false => acl::set(file, self.list.as_ref()),
+            });
+            let given = listed.and_then(|()| match file.metadata()?.mode() & ALL == self.mode {
+                true => Ok(()),
+                false => file.set_permissions(Permissions::from_mode(self.mode)),
+            });
+            given.inspect_err(|_| {
+                let _ = file.set_permissions(Permissions::from_mode(CLOSED));
+            })
         }
     }
 

@@ -70,6 +70,10 @@ impl Opened {
         let weak: Weak<Mutex<Option<T>>> = Arc::downgrade(&value);
         made.push(weak);
         drop(made);
+        // Another thread may have closed the store meanwhile.
+        if lock(&self.0.store).is_none() {
+            value.close();
+        }
         Made { value, opened: self.clone() }
     }
 }

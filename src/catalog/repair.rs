@@ -105,10 +105,13 @@ impl Store {
         match std::fs::rename(&new, path) {
             Err(error) if is_mount(&error) => {
                 let place = OpenOptions::new().write(true).open(path).at("opening", path)?;
-                // From here on the store may have some of both, so that both stay until it has one.
+                // From here on the store may have some of both, so that both stay until it has one, also for the next repair.
                 made.paths.clear();
+                let whole = with_ending(&new, "-whole");
+                std::fs::rename(&new, &whole).at("naming", &whole)?;
+                sync_folder(folder_of(path));
                 write_over(&place, &file).at("writing", path)?;
-                let _ = std::fs::remove_file(&new);
+                let _ = std::fs::remove_file(&whole);
             }
             renamed => renamed.at("naming", path)?,
         }

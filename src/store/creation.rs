@@ -232,17 +232,17 @@ fn name_new(made: TempPath, path: &Path) -> std::io::Result<()> {
         named => return named.map_err(|error| error.error),
     };
     new_file().write(true).create_new(true).open(path)?;
-    let failed = match take_leftover(path) {
-        Ok(Leftover::Taken(_lock)) => match made.persist(path) {
-            Ok(()) => return Ok(()),
-            Err(error) => error.error,
-        },
+    match take_leftover(path) {
+        Ok(Leftover::Taken(lock)) => made.persist(path).map_err(|error| {
+            let _ = std::fs::remove_file(path);
+            drop(lock);
+            error.error
+        }),
         // Another process was faster, and has it now.
-        Ok(Leftover::None | Leftover::Busy) => return Err(ErrorKind::AlreadyExists.into()),
-        Err(error) => IoError::other(error),
-    };
-    let _ = std::fs::remove_file(path);
-    Err(failed)
+        Ok(Leftover::None | Leftover::Busy) => Err(ErrorKind::AlreadyExists.into()),
+        // Without the lock it may be another's by now, and stays.
+        Err(error) => Err(IoError::other(error)),
+    }
 }
 
 /// What exists at the path of a store to be created.

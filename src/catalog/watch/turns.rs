@@ -39,7 +39,6 @@ pub(super) struct Turns {
     /// What this round has still to look at, and whether it is a place of its own.
     rest: Vec<(PathBuf, bool)>,
     round: u32,
-    begun: SystemTime,
     next_lately: Instant,
     next_round: Instant,
 }
@@ -54,7 +53,6 @@ impl Default for Turns {
             lately: Vec::new(),
             rest: Vec::new(),
             round: 0,
-            begun: SystemTime::now(),
             next_lately: now,
             next_round: now,
         }
@@ -85,6 +83,8 @@ impl Turns {
         let gone: Vec<PathBuf> =
             self.places.iter().filter(|place| is_gone(place)).cloned().collect();
         for place in gone {
+            // It may come back.
+            self.seen.remove(&self.hash.hash_one(&place));
             self.places.remove(&place);
         }
         self.rest = self.places.iter().map(|place| (place.clone(), true)).collect();
@@ -124,11 +124,12 @@ impl Turns {
         }
         let stamp = stamp(&metadata);
         let before = self.seen.insert(self.hash.hash_one(&path), (stamp, self.round));
-        let modified = stamp.map(|(_, modified)| modified);
+        // One of the future is of now.
+        let modified = stamp.map(|(_, modified)| modified.min(SystemTime::now()));
         let is_changed = match before {
             Some((before, _)) => before != stamp,
-            // A sync has begun with everything that was there.
-            None => self.round > 1 || modified.is_some_and(|at| at + HOUR > self.begun),
+            // The sync at the beginning may have missed it, whatever its time is.
+            None => self.round > 1 || !(is_place && metadata.is_dir()),
         };
         if is_changed {
             changed.push(path.clone());
@@ -186,7 +187,7 @@ mod tests {
         let mut turns = Turns::default();
         turns.add(folder.path().to_owned());
         // What the sync at the beginning may have missed.
-        assert_eq!(found(&mut turns), [at("new")]);
+        assert_eq!(found(&mut turns), [at("folder"), at("new"), at("old")]);
         assert!(found(&mut turns).is_empty());
         std::fs::write(at("old"), "12").unwrap();
         file.set_modified(long_ago).unwrap();
