@@ -100,16 +100,14 @@ impl NewSession {
     }
 }
 
-/// Fails for an id that could not be part of a file's name, as the programs use it, or be read in a list.
+/// Fails for an id that could not be read in a list, or that leads out of a folder where a program makes a path of it.
 fn check_id(id: &str) -> Result<()> {
     let problem = if id.is_empty() {
         "it is empty"
     } else if id.contains(char::is_control) {
         "it has a control character"
-    } else if id.contains(['/', '\\']) {
-        "it has a separator of paths"
-    } else if id == "." || id == ".." {
-        "it names a folder"
+    } else if id.split(['/', '\\']).any(|part| part == "." || part == "..") {
+        "as a path it leads to another folder"
     } else {
         return Ok(());
     };
@@ -150,8 +148,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`SessionError::Exists`] for an id that another session has; [`SessionError::InvalidId`] for one that is empty, or has a
-    /// control character or a separator of paths; [`SessionError::WrongFamily`] for Codex, whose sessions are not written here, for
+    /// [`SessionError::Exists`] for an id that another session has; [`SessionError::InvalidId`] for one that is empty, has a
+    /// control character, or has `.` or `..` as a part of a path; [`SessionError::WrongFamily`] for Codex, whose sessions are not written here, for
     /// a session of Opal's or Claude Code's with a parent session, and for one of pi's with a title.
     pub fn create_session(&self, new: &NewSession) -> Result<Session> {
         let begun = self.begin(new)?;
