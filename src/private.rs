@@ -4,7 +4,7 @@
 //! rules for new files hold.
 
 use std::fs::{File, OpenOptions, Permissions};
-use std::io::{ErrorKind, Result};
+use std::io::{Error, ErrorKind, Result};
 use std::path::Path;
 
 /// The bits of a mode that belong to others than the user.
@@ -75,13 +75,17 @@ pub(crate) fn keep_rights(file: &File, old: Permissions) -> Result<()> {
     }
     match now == kept {
         true => Ok(()),
-        false => file.set_permissions(kept).or_else(|error| match error.kind() {
-            ErrorKind::PermissionDenied | ErrorKind::Unsupported | ErrorKind::InvalidInput => {
-                Ok(())
-            }
-            _ => Err(error),
-        }),
+        false => file
+            .set_permissions(kept)
+            .or_else(|error| if is_refusal(&error) { Ok(()) } else { Err(error) }),
     }
+}
+
+/// Returns true if the system does not let this user change rights, or the file system or a container without root has no such
+/// rights or owners.
+pub(crate) fn is_refusal(error: &Error) -> bool {
+    use ErrorKind::{InvalidInput, PermissionDenied, Unsupported};
+    matches!(error.kind(), PermissionDenied | InvalidInput | Unsupported)
 }
 
 /// Whether users other than its own have any right to a file or a folder. A path that leads nowhere is open to nobody.

@@ -42,9 +42,11 @@ mod other {
 #[cfg(unix)]
 mod unix {
     use std::fs::{File, Metadata, Permissions};
-    use std::io::{Error, ErrorKind, Result};
+    use std::io::Result;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
     use std::path::Path;
+
+    use crate::private::is_refusal;
 
     /// The rights of all to read, of the group, and of others.
     const READ: u32 = 0o444;
@@ -150,15 +152,6 @@ mod unix {
     /// The mode of a folder for a file's.
     fn of_folder(mode: u32) -> u32 {
         mode | (mode & READ) >> 2
-    }
-
-    /// Whether the system does not let this user give a file away, or does not know the other one: so in a container that runs
-    /// without root.
-    fn is_refusal(error: &Error) -> bool {
-        matches!(
-            error.kind(),
-            ErrorKind::PermissionDenied | ErrorKind::InvalidInput | ErrorKind::Unsupported
-        )
     }
 
     #[cfg(target_os = "linux")]

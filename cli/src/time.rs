@@ -35,7 +35,7 @@ pub(super) fn zone() -> TimeZone {
     ZONE.get_or_init(find).clone()
 }
 
-/// Whether it is the path of something that is not a file, such as a device, which would be read to its end.
+/// Returns true for the path of a device or the like, which would be read without an end.
 fn names_another_thing(named: &OsStr) -> bool {
     let bytes = named.as_encoded_bytes();
     let is_marked = bytes.first() == Some(&b':');

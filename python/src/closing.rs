@@ -1,4 +1,4 @@
-//! What is made of a store, and closes with it while Python still has it.
+//! Handles that close with their store, even if Python still holds them.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
@@ -17,7 +17,7 @@ struct State {
     made: Mutex<Vec<Weak<dyn Close>>>,
 }
 
-/// What was made of a store. One call at a time works on it.
+/// A session, a reader or the like of a store. One call at a time works on it.
 pub(crate) struct Made<T> {
     value: Arc<Mutex<Option<T>>>,
     opened: Opened,
@@ -51,7 +51,7 @@ impl Opened {
         lock(&self.0.store).clone().ok_or_else(closed)
     }
 
-    /// Closes the store, and what was made of it once that is not at work.
+    /// Closes the store and all handles made from it. Waits for calls that are at work.
     pub(crate) fn close(&self) {
         let store = lock(&self.0.store).take();
         // In a forked process, a thread that is not there may have their locks.
@@ -91,7 +91,7 @@ impl<T: Send + 'static> Made<T> {
         done.ok_or_else(closed)?.map_err(raise)
     }
 
-    /// Something that was made of it, and closes with the same store.
+    /// Adds another handle of the same store.
     pub(crate) fn also<U: Send + 'static>(&self, value: U) -> Made<U> {
         self.opened.add(value)
     }

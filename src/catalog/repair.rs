@@ -126,7 +126,7 @@ impl Store {
     }
 }
 
-/// What a repair makes beside the store: removed, unless it succeeds.
+/// Files that a repair has made next to the store. Removes them when it is dropped, unless they were taken out.
 struct Made {
     paths: Vec<PathBuf>,
 }

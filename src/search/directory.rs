@@ -1,5 +1,5 @@
-//! The folder of an index as tantivy reads and writes it: tantivy's own, but what is made in it has the rights of the
-//! store, and no link is written through.
+//! The folder of an index as tantivy reads and writes it: tantivy's own, but new files have the rights to the folder,
+//! and no link is written through.
 
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Result as IoResult, Write};
@@ -25,7 +25,7 @@ use crate::store::whole_lock;
 pub(super) struct PrivateDirectory {
     inner: MmapDirectory,
     folder: PathBuf,
-    /// Those to the folder, which all of its files get.
+    /// The rights to the folder, for new files.
     rights: Rights,
 }
 
@@ -72,7 +72,7 @@ impl Directory for PrivateDirectory {
         self.inner.atomic_read(path)
     }
 
-    /// By a temporary file, which only its user can open.
+    /// Through a temporary file, which only its user can open until it has its name.
     fn atomic_write(&self, path: &Path, data: &[u8]) -> IoResult<()> {
         self.inner.atomic_write(path, data)?;
         let _ = self.rights.lend(&open_regular(&self.folder.join(path))?);

@@ -214,21 +214,19 @@ fn directory(folder: &Path) -> Result<PrivateDirectory> {
 }
 
 fn failed(folder: &Path, error: &TantivyError) -> Error {
+    let is_lock = matches!(error, TantivyError::LockFailure(..));
     // What the system refuses, no other index mends.
-    if let Some(number) = io_error(error).and_then(std::io::Error::raw_os_error) {
-        let is_lock = matches!(error, TantivyError::LockFailure(..));
+    if let Some(error) = io_error(error)
+        && (is_lock || error.raw_os_error().is_some())
+    {
+        let copied = || std::io::Error::new(error.kind(), error.to_string());
         return Error::File {
             action: if is_lock { "locking the search index" } else { "using the search index" },
             path: folder.to_owned(),
-            source: std::io::Error::from_raw_os_error(number),
+            source: error.raw_os_error().map_or_else(copied, std::io::Error::from_raw_os_error),
         };
     }
     match error {
-        TantivyError::LockFailure(LockError::IoError(error), _) => Error::File {
-            action: "locking the search index",
-            path: folder.to_owned(),
-            source: std::io::Error::new(error.kind(), error.to_string()),
-        },
         TantivyError::LockFailure(..) => {
             Error::Search(SearchError::IndexBusy { path: folder.to_owned() })
         }

@@ -102,7 +102,7 @@ struct Setting {
     /// The programs' variables that are set.
     variables: Vec<(String, String)>,
     home: PathBuf,
-    /// Whether nobody is told it: then it need not be text.
+    /// True if the paths are only shown: then they need not be UTF-8.
     is_shown: bool,
 }
 

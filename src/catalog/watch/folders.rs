@@ -46,7 +46,7 @@ impl Folders {
         Ok((folders, events))
     }
 
-    /// Asks the system for a watcher, if there is none. Returns whether there is one now that was not there before.
+    /// Asks the system for a watcher, if there is none. Returns true if that made one.
     fn start(&mut self) -> bool {
         if self.system.is_some() {
             return false;
@@ -148,11 +148,11 @@ impl Drop for Folders {
     }
 }
 
-/// The number of the error of a user who has too many instances of inotify, or of a process with too many open files.
+/// The error for too many inotify instances of a user, or too many open files of a process.
 const EMFILE: i32 = 24;
 
-/// Whether the system reports all changes in a folder. Of file systems that other machines change as well, or programs, it reports
-/// only those that are made on this machine, by way of the same mount.
+/// Returns true if the system reports all changes in a folder. On network file systems and FUSE it reports only the changes made
+/// through the same mount on this machine.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn reports_changes(folder: &Path) -> bool {
     // Those of local disks and of memory, from linux/magic.h and the file systems' own sources; any other one is suspected.

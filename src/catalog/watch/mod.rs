@@ -144,8 +144,8 @@ impl Store {
     /// Watches files, and folders with everything in them. Changes from now on are noticed; [`Watch::run`] treats them
     /// as [`Self::sync`] does, and begins with a sync of everything. A path that is not there yet is watched once it is.
     ///
-    /// What the system reports nothing of is looked at by turns: folders beyond the limit of watches, those of network file systems
-    /// and the like, and links to files elsewhere. Files that were written in the last hour, 256 at most, are looked at every two
+    /// Places without events are polled by turns: folders beyond the limit of watches, those on network file systems and FUSE, and
+    /// links to files elsewhere. Files that were written in the last hour, 256 at most, are looked at every two
     /// seconds, and everything every few minutes.
     ///
     /// The store stays open. [`Watch::of_file`] opens it for each change.

@@ -23,7 +23,7 @@ const LEAST: usize = 300;
 /// The time between two rounds.
 const PAUSE: Duration = Duration::from_secs(10);
 
-/// What a file's change is known by: its length and when it was written. A folder has none.
+/// The length and the modification time of a file, which tell a change. A folder has none.
 type Stamp = Option<(u64, SystemTime)>;
 
 /// What is looked at by turns.

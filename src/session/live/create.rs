@@ -149,8 +149,8 @@ impl Store {
     /// # Errors
     ///
     /// [`SessionError::Exists`] for an id that another session has; [`SessionError::InvalidId`] for one that is empty, has a
-    /// control character, or has `.` or `..` as a part of a path; [`SessionError::WrongFamily`] for Codex, whose sessions are not written here, for
-    /// a session of Opal's or Claude Code's with a parent session, and for one of pi's with a title.
+    /// control character, or has `.` or `..` as a part of a path; [`SessionError::WrongFamily`] for Codex, whose sessions are not
+    /// written here, for a session of Opal's or Claude Code's with a parent session, and for one of pi's with a title.
     pub fn create_session(&self, new: &NewSession) -> Result<Session> {
         let begun = self.begin(new)?;
         let (persistence, id) = (begun.persistence.clone(), begun.record.id());
