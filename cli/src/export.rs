@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::ValueEnum;
-use leafline::Store;
 use leafline::export::{ExportMode, ExportOptions, ExportOutcome, ExportReport, ExportTotals};
 use leafline::list::SessionFilter;
 use leafline::share::{ShareForm, ShareOptions};
+use leafline::{Family, SessionReader, Store};
 use serde::Serialize;
 
 use super::advice::{advised, on_kept};
@@ -291,7 +291,24 @@ fn to_standard_output(
         None => reader.export(&options.mode, out)?,
     };
     drop(spinner);
+    tell_references(&reader, &options.mode)?;
     Ok(Status::Done)
+}
+
+/// Says that a file of omp's needs blobs that are not in it.
+fn tell_references(reader: &SessionReader, mode: &ExportMode) -> Result<(), Failure> {
+    let holds_all = matches!(mode, ExportMode::Portable | ExportMode::References { .. });
+    if holds_all || reader.family() != Family::Omp {
+        return Ok(());
+    }
+    let references = reader.blob_references()?.len();
+    if references > 0 {
+        let blobs = counted(references as u64, "image or text", "images and texts");
+        complain(&format!(
+            "the file refers to {blobs} in the store: --as portable writes them into the file, -o FOLDER/ next to it"
+        ));
+    }
+    Ok(())
 }
 
 fn to_file(
@@ -301,11 +318,13 @@ fn to_file(
     path: &Path,
     out: &mut Output,
 ) -> Result<Status, Failure> {
-    let id = store.session(session)?.id().to_owned();
+    let reader = store.reader(session)?;
+    let id = reader.id();
     let spinner = Spinner::new("exporting");
     let written = store.export_file_with(&id, options, path)?;
     drop(spinner);
     print_outcome(&Told::written(&id, path, written), out)?;
+    tell_references(&reader, &options.mode)?;
     tell(options.redactor.as_ref(), false, out)?;
     Ok(Status::Done)
 }

@@ -131,8 +131,13 @@ pub(super) fn is_in(path: &Path, folders: &[PathBuf]) -> bool {
 pub(super) fn blobs_of(paths: &[impl AsRef<Path>]) -> Option<PathBuf> {
     paths.iter().find_map(|path| {
         let path = std::path::absolute(path).ok()?;
-        let folder = |&family: &Family| family.blobs_folder(&path, &folders_of(family));
-        Family::ALL.iter().filter_map(folder).find(|blobs| blobs.is_dir())
+        let folders = |&family: &Family| {
+            // A folder of exports has one for each program.
+            let sessions = family.folder().last().copied().unwrap_or_default();
+            let exported = path.join(family.name()).join(sessions);
+            [family.blobs_folder(&path, &folders_of(family)), family.blobs_folder(&exported, &[])]
+        };
+        Family::ALL.iter().flat_map(folders).flatten().find(|blobs| blobs.is_dir())
     })
 }
 

@@ -146,42 +146,32 @@ fn export_in(
             current_lines(&mut renderer, view, &mut take)?;
             let referenced = std::mem::take(&mut renderer.referenced);
             is_settled = referenced.is_empty();
-            write_blobs(snapshot, &referenced, folder, redactor)?;
+            write_blobs(snapshot, &referenced, &Arc::new(folder), redactor)?;
         }
     }
     Ok(Exported { bytes: written, is_settled })
 }
 
-/// Writes the blobs to which a session's lines refer into a folder, which is made if there are any, each named by its hash.
-/// Those whose bytes the store does not have are left out.
-pub(crate) fn write_referenced(view: View<'_>, folder: &Path) -> Result<()> {
-    let snapshot = view.snapshot();
-    let mut referenced = BTreeSet::new();
+/// The blobs to which a session's lines refer, with and without bytes in the store.
+pub(crate) fn references(view: View<'_>) -> Result<BTreeSet<Hash>> {
+    let mut references = BTreeSet::new();
     let mut chunks = view.chunks();
     while let Some(chunk) = chunks.next()? {
-        for hole in chunk.holes().iter().filter(|hole| !hole.kind.is_cut()) {
-            if snapshot.blob_record(&hole.hash)?.is_some_and(|record| record.size.is_some()) {
-                referenced.insert(hole.hash);
-            }
-        }
+        let holes = chunk.holes().iter().filter(|hole| !hole.kind.is_cut());
+        references.extend(holes.map(|hole| hole.hash));
     }
-    if referenced.is_empty() {
-        return Ok(());
-    }
-    let folder = OpenFolder::make(folder).at("making the folder", folder)?;
-    write_blobs(snapshot, &referenced, folder, None)
+    Ok(references)
 }
 
-/// Writes these blobs into a folder, each named by its hash.
-fn write_blobs(
+/// Writes these blobs into a folder, each named by its hash. Those whose bytes the store does not have are left out.
+pub(crate) fn write_blobs(
     snapshot: &Snapshot,
     hashes: &BTreeSet<Hash>,
-    folder: OpenFolder,
+    folder: &Arc<OpenFolder>,
     redactor: Option<&Redactor>,
 ) -> Result<()> {
-    let folder = Arc::new(folder);
     for hash in hashes {
-        write_blob(snapshot, hash, &folder, redactor)?;
+        write_blob(snapshot, hash, folder, redactor)?;
     }
     if !hashes.is_empty() {
         sync_folder(folder.path());

@@ -1,9 +1,11 @@
 //! Entries with the blobs that they refer to.
 
 use super::entry::Entry;
+use super::export::references;
 use super::reader::SessionReader;
 use super::render::{Renderer, Rendering};
 use crate::error::Result;
+use crate::store::blobs;
 
 impl SessionReader {
     /// The entry with this id, with every `blob:sha256:` reference resolved, as in [`ExportMode::Portable`]: an image's becomes
@@ -40,5 +42,18 @@ impl SessionReader {
         let mut renderer = Renderer::new(view.snapshot(), Rendering::Inline);
         renderer.render(line.text(), &line.holes, &mut bytes)?;
         Ok(Entry::new(view.reading(), ordinal, bytes))
+    }
+
+    /// The blobs to which the session's lines refer, each once: SHA-256 in lower-case hex, for
+    /// [`Store::get_blob`](crate::Store::get_blob). [`ExportMode::Portable`] writes them into the lines, and an export into a
+    /// folder writes them where the program looks for them.
+    ///
+    /// [`ExportMode::Portable`]: crate::export::ExportMode::Portable
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub fn blob_references(&self) -> Result<Vec<String>> {
+        Ok(references(self.view())?.iter().map(blobs::hex).collect())
     }
 }

@@ -2,6 +2,7 @@
 
 use leafline::export::ExportMode;
 use leafline::import::ImportOptions;
+use leafline::{Family, Store};
 use sha2::{Digest, Sha256};
 
 use super::{Exports, session};
@@ -55,4 +56,60 @@ fn the_files_of_references_are_looked_after() {
     exports.gives(&[("s", "unchanged")]);
     let modified = std::fs::metadata(&blob).unwrap().modified().unwrap();
     assert_eq!(modified, time, "a good one is not written again");
+}
+
+/// A session of omp that refers to an image in the store and to one that is not.
+fn session_of_omp(hash: &str) -> String {
+    let missing = "0".repeat(64);
+    let header = r#"{"type":"session","version":3,"id":"o","cwd":"/w","timestamp":"2026-01-01T00:00:00.000Z"}"#;
+    let image =
+        |hash| format!(r#"{{"type":"image","mimeType":"image/png","data":"blob:sha256:{hash}"}}"#);
+    let blocks = [image(hash), image(&missing), image(hash)].join(",");
+    let message = format!(r#"{{"role":"user","content":[{blocks}]}}"#);
+    format!(
+        "{header}\n{{\"type\":\"message\",\"id\":\"a1\",\"parentId\":null,\"message\":{message}}}\n"
+    )
+}
+
+#[test]
+fn the_blobs_of_omps_sessions_are_written_where_omp_looks_for_them() {
+    let exports = Exports::new();
+    let name = exports.store().put_blob(b"a picture").unwrap();
+    let path = exports.place.write("o.jsonl", session_of_omp(&name));
+    let options = ImportOptions { family: Some(Family::Omp), ..ImportOptions::default() };
+    exports.place.import_with(&path, &options);
+    exports.import("p", &session("p", "/w", &[&format!("blob:sha256:{name}")]));
+    exports.gives(&[("o", "written"), ("p", "written")]);
+    let blobs = exports.folder.join("omp/blobs");
+    let files = || -> Vec<_> {
+        std::fs::read_dir(&blobs).unwrap().map(|file| file.unwrap().file_name()).collect()
+    };
+    assert_eq!(files(), [name.as_str()]);
+    assert_eq!(std::fs::read(blobs.join(&name)).unwrap(), b"a picture");
+    assert!(!exports.folder.join("pi/blobs").exists(), "pi does not look for blobs");
+    let reader = exports.store().reader("o").unwrap();
+    assert_eq!(reader.blob_references().unwrap(), ["0".repeat(64), name.clone()]);
+
+    // It comes back when it is gone.
+    std::fs::remove_file(blobs.join(&name)).unwrap();
+    exports.gives(&[("o", "unchanged"), ("p", "unchanged")]);
+    assert_eq!(files(), [name.as_str()]);
+
+    // Another store takes the folder with its blobs.
+    let other = Store::in_memory().unwrap();
+    other.import(&[&exports.folder], &ImportOptions::default(), &mut ()).unwrap();
+    assert_eq!(other.get_blob(&name).unwrap().as_deref(), Some(&b"a picture"[..]));
+}
+
+#[test]
+fn a_form_with_all_in_it_has_no_blobs() {
+    let mut exports = Exports::new();
+    let name = exports.store().put_blob(b"a picture").unwrap();
+    let file = session_of_omp(&name).replace(&"0".repeat(64), &name);
+    let path = exports.place.write("o.jsonl", file);
+    let options = ImportOptions { family: Some(Family::Omp), ..ImportOptions::default() };
+    exports.place.import_with(&path, &options);
+    exports.options.mode = ExportMode::Portable;
+    exports.gives(&[("o", "written")]);
+    assert!(!exports.folder.join("omp/blobs").exists());
 }

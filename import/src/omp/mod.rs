@@ -89,12 +89,13 @@ impl Format for Omp {
         Some(folders::folders(surroundings))
     }
 
-    /// `.omp/agent/blobs` beside `.omp/agent/sessions` (omp session storage document), and the same of other folders of
-    /// agents.
+    /// `.omp/agent/blobs` next to `.omp/agent/sessions` (omp session storage document), and the same of other folders of
+    /// agents and of the `omp/sessions` of an export.
     fn blobs_folder(path: &Path, named: &[PathBuf]) -> Option<PathBuf> {
         let folder: PathBuf = Self::FOLDER.iter().collect();
         let is_named = path.ancestors().any(|above| named.iter().any(|one| one == above));
-        let sessions = path.ancestors().find(|above| above.ends_with(&folder));
+        let is_sessions = |above: &&Path| above.ends_with(&folder) || above.ends_with(EXPORTED);
+        let sessions = path.ancestors().find(is_sessions);
         let of_agent = named.last().filter(|_| is_named).map(PathBuf::as_path);
         Some(sessions.or(of_agent)?.with_file_name("blobs"))
     }
@@ -112,6 +113,9 @@ impl Format for Omp {
 pub(crate) fn is_in_folder(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str() == ".omp")
 }
+
+/// The sessions in a folder of exports.
+const EXPORTED: &str = "omp/sessions";
 
 /// The role a model is for when none is named.
 pub const DEFAULT_ROLE: &str = "default";

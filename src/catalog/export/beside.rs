@@ -107,7 +107,7 @@ fn files(reader: &SessionReader) -> Result<Vec<FileBeside>> {
 }
 
 /// A path below the folder of an export, with `/` between its parts, which is text there.
-fn below(path: &Path) -> Result<String> {
+pub(super) fn below(path: &Path) -> Result<String> {
     let not_text = || std::io::Error::from(ErrorKind::InvalidFilename);
     let parts = path.iter().map(|part| part.to_str().ok_or_else(not_text).at("naming", path));
     Ok(parts.collect::<Result<Vec<_>>>()?.join("/"))

@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use super::super::file_time::RECENT;
+use super::blobs;
 use super::file_tree::Place;
 use super::folder::FolderExport;
 use super::manifest::{Digest, Entry, Form, Redaction};
@@ -53,6 +54,8 @@ pub(super) fn export_file(export: &mut FolderExport<'_>, item: &Item<'_>) -> Res
     };
     match Likeness::of(&item.place, &reader, export.options)? {
         Likeness::Same { fingerprint, is_settled } => {
+            let references = blobs::export(export, item.session, &reader)?;
+            let is_settled = is_settled && references == 0;
             let (bytes, modified) = (stamp.bytes(), stamp.lasting());
             note(export, item, &reader, Found { bytes, modified, fingerprint, is_settled });
             Ok(ExportOutcome::Unchanged)
@@ -81,6 +84,8 @@ fn write(
     reader: &SessionReader,
     standing: &Standing,
 ) -> Result<ExportOutcome> {
+    // First, so that a session is never there without them.
+    let references = blobs::export(export, item.session, reader)?;
     let place = export.tree.make_place(&item.session.path)?;
     let (folder, name) = place.in_folder().expect("the folder was made");
     let file = WholeFile::inside(folder, name, export.store.path())?;
@@ -89,7 +94,7 @@ fn write(
         bytes: written.exported.bytes,
         modified: None,
         fingerprint: written.fingerprint,
-        is_settled: written.exported.is_settled,
+        is_settled: written.exported.is_settled && references == 0,
     };
     if let (Standing::AsLeft(stamp), Some(noted)) = (standing, &item.noted)
         && (noted.bytes, noted.fingerprint.0) == (found.bytes, found.fingerprint)

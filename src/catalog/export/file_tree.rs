@@ -85,6 +85,19 @@ impl<'a> FileTree<'a> {
     /// The same with its folders, which are made if they are not there.
     pub(super) fn make_place(&mut self, path: &str) -> Result<Place> {
         let (folders, name) = parts(path);
+        let folder = self.make_folders(folders)?;
+        Ok(Place { path: self.path(path), name: name.into(), folder: Some(folder) })
+    }
+
+    /// A folder, made if it is not there.
+    pub(super) fn make_folder(&mut self, path: &str) -> Result<Arc<OpenFolder>> {
+        self.make_folders(path.split('/').map(OsStr::new))
+    }
+
+    fn make_folders<'p>(
+        &mut self,
+        folders: impl Iterator<Item = &'p OsStr>,
+    ) -> Result<Arc<OpenFolder>> {
         let mut folder = self.make_root()?;
         let mut at = self.folder.to_owned();
         for part in folders {
@@ -96,7 +109,7 @@ impl<'a> FileTree<'a> {
             }
             folder = Arc::new(inner);
         }
-        Ok(Place { path: self.path(path), name: name.into(), folder: Some(folder) })
+        Ok(folder)
     }
 
     /// Those in which others were made since this was asked last.

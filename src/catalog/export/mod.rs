@@ -1,6 +1,7 @@
 //! Exporting into files: one session, or all of them into a folder that is kept in step with the store.
 
 mod beside;
+mod blobs;
 mod file;
 mod file_tree;
 mod folder;

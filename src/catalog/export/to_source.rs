@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use leafline_import::{Family, FileName};
 
@@ -9,12 +10,12 @@ use super::super::programs::{folders_of, is_in};
 use super::file_tree::Place;
 use super::report::{ExportOptions, ExportOutcome, ExportReport, KeptReason};
 use super::standing::{Likeness, Stamp, Standing};
-use super::{beside, places};
+use super::{beside, blobs, places};
 use crate::destination::{folder_of, refuse_store};
-use crate::error::{Error, ExportError, Result, SessionError};
+use crate::error::{Error, ExportError, FileContext, Result, SessionError};
 use crate::lasting::sync_folder;
-use crate::open_folder::Kind;
-use crate::session::{ExportMode, SessionReader, export};
+use crate::open_folder::{Kind, OpenFolder};
+use crate::session::{ExportMode, SessionReader};
 use crate::store::Store;
 use crate::temporary::remove_left_inside;
 use crate::whole_file::WholeFile;
@@ -145,10 +146,13 @@ impl PuttingBack {
     /// Puts the blobs that the session refers to where its program looks for them, as far as the store has them.
     fn put_blobs(&self) -> Result<()> {
         let family = self.reader.facts().family;
-        match family.blobs_folder(&self.place.path, &folders_of(family)) {
-            Some(folder) => export::write_referenced(self.reader.view(), &folder),
-            None => Ok(()),
-        }
+        let Some(folder) = family.blobs_folder(&self.place.path, &folders_of(family)) else {
+            return Ok(());
+        };
+        blobs::put(&self.reader, None, || {
+            Ok(Arc::new(OpenFolder::make(&folder).at("making the folder", &folder)?))
+        })
+        .map(drop)
     }
 }
 
