@@ -40,7 +40,8 @@ use super::{Status, text};
 ///
 /// With --all, or with -o FOLDER/ for some sessions, writes each session to a folder, laid out as its program's own: FOLDER/claude/projects/<project>/<id>.jsonl,
 /// FOLDER/pi/sessions/--<cwd>--/<time>_<id>.jsonl, and so for each program, which can use FOLDER/claude and so on in place
-/// of its own: CLAUDE_CONFIG_DIR=FOLDER/claude claude --resume <id>. Skips sessions that have not changed
+/// of its own: CLAUDE_CONFIG_DIR=FOLDER/claude claude --resume <id>. The images to which omp's sessions refer are in
+/// FOLDER/omp/blobs. Skips sessions that have not changed
 /// since the last export, after checking the file's size and time. Keeps and reports a file to which someone else has
 /// added; import it with `leafline sync FOLDER`, or overwrite it with --replace. A session whose project was moved
 /// moves too. The files of deleted sessions stay. Files that were imported from beside a session are written beside its file;

@@ -10,7 +10,7 @@ use leafline::Store as Handle;
 use leafline::export::{ExportMode, ExportOptions, ExportOutcome, ExportReport};
 use leafline::import::{FileReport, ImportObserver};
 use napi::Status;
-use napi::bindgen_prelude::{AsyncTask, JsValuesTupleIntoVec};
+use napi::bindgen_prelude::{AsyncTask, Buffer, JsValuesTupleIntoVec};
 use napi::threadsafe_function::{
     ThreadsafeFunction, ThreadsafeFunctionCallMode, UnknownReturnValue,
 };
@@ -509,7 +509,21 @@ impl Store {
         }))
     }
 
-    /// Brings the files in a folder in step with the store, one for each session. `onFile` is called for each.
+    /// The bytes of the blob with this SHA-256 in hex, with or without `blob:sha256:` before it; `null` if the store does not
+    /// have them.
+    #[napi(ts_return_type = "Promise<Buffer | null>")]
+    pub fn blob(&self, hash: String) -> AsyncTask<Work<Option<Buffer>>> {
+        self.spawn(move |store| Ok(store.get_blob(&hash)?.map(Buffer::from)))
+    }
+
+    /// Stores a blob, and gives its SHA-256 in hex: lines may refer to it as `blob:sha256:<hash>`.
+    #[napi(ts_return_type = "Promise<string>")]
+    pub fn put_blob(&self, bytes: Buffer) -> AsyncTask<Work<String>> {
+        self.spawn(move |store| store.put_blob(&bytes))
+    }
+
+    /// Brings the files in a folder in step with the store, one for each session. `onFile` is called for each. The blobs to
+    /// which omp's sessions refer are in `omp/blobs`.
     /// When `cancellation` is cancelled, the promise is fulfilled with what was done by then.
     #[napi(
         ts_args_type = "folder: string, options?: FolderOptions | null, onFile?: ((file: ExportedFile) => void) | null, cancellation?: Cancellation | null",

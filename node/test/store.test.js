@@ -158,6 +158,13 @@ test('files are imported and exported, with progress', async (t) => {
   assert.deepEqual(fs.readFileSync(one.path), source)
   assert.equal(await store.exportFile('019c6605', path.join(place, 'one.jsonl'), 'exact'), source.length)
 
+  const [blob] = fs.readdirSync(path.join(place, 'out', 'omp', 'blobs'))
+  const picture = fs.readFileSync(path.join(samples, 'blobs', blob))
+  assert.deepEqual(fs.readFileSync(path.join(place, 'out', 'omp', 'blobs', blob)), picture)
+  assert.deepEqual(await store.blob(blob), picture)
+  assert.equal(await store.putBlob(picture), blob)
+  assert.equal(await store.blob('0'.repeat(64)), null)
+
   const hits = await store.search('"fake timers"', { roles: ['user'] })
   assert.deepEqual(hits.map((hit) => [hit.session.slice(0, 8), hit.entry, hit.role]), [['019c6605', '588262d5', 'user']])
   assert.match(hits[0].snippet, /fake timers/)

@@ -9,6 +9,7 @@ from ._leafline import Entry, Session, SessionReader
 from ._store import Store
 from ._types import (
     Context,
+    ExportMode,
     ExportReport,
     ExportTotals,
     Family,
@@ -28,6 +29,7 @@ _arguments.check_native(Session, SessionReader)
 __all__ = [
     "Context",
     "Entry",
+    "ExportMode",
     "ExportReport",
     "ExportTotals",
     "Family",

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
-from ._types import Context, ExportReport, ExportTotals, Family, FileReport, ImportTotals, Removed, SearchHit, SessionFacts, Time
+from ._types import Context, ExportMode, ExportReport, ExportTotals, Family, FileReport, ImportTotals, Removed, SearchHit, SessionFacts, Time
 
 STUBS: str
 """The text of this file."""
@@ -86,7 +86,7 @@ class SessionReader:
         self, leaf: str | None = None, *, full: bool = False, family: Family | None = None, as_of: str | None = None
     ) -> Context:
         """The same with the messages that the program sends to the model."""
-    def bytes(self) -> bytes:
+    def bytes(self, *, mode: ExportMode = "current") -> bytes:
         """The session's file."""
 
 @final
@@ -185,8 +185,11 @@ class Store:
         *,
         sessions: Sequence[str] | None = None,
         replace: bool = False,
+        mode: ExportMode = "current",
     ) -> ExportTotals: ...
-    def export_file(self, session: str, path: str | os.PathLike[str]) -> int: ...
+    def export_file(self, session: str, path: str | os.PathLike[str], *, mode: ExportMode = "current") -> int: ...
+    def blob(self, hash: str) -> bytes | None: ...
+    def put_blob(self, bytes: bytes) -> str: ...
     def update_search_index(self) -> bool: ...
     def search(
         self,

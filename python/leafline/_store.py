@@ -14,6 +14,7 @@ from ._leafline import Session, SessionReader
 from ._types import (
     ExportReport,
     ExportTotals,
+    ExportMode,
     Family,
     FileReport,
     ImportTotals,
@@ -174,13 +175,24 @@ class Store:
         sessions: Sequence[str] | None = None,
         progress: Callable[[ExportReport], object] | None = None,
         replace: bool = False,
+        mode: ExportMode = "current",
     ) -> ExportTotals:
-        """Brings a folder of files in step with all sessions, or with these."""
-        return self._native.export_folder(folder, progress, sessions=sessions, replace=replace)
+        """Brings a folder of files in step with all sessions, or with these. The blobs of omp's sessions are in ``omp/blobs``."""
+        return self._native.export_folder(folder, progress, sessions=sessions, replace=replace, mode=mode)
 
-    def export_file(self, session: str, path: PathLike) -> int:
-        """Writes a session's file, and returns its bytes."""
-        return self._native.export_file(session, path)
+    def export_file(self, session: str, path: PathLike, *, mode: ExportMode = "current") -> int:
+        """Writes a session's file, and returns its bytes. A session of omp's has its images in it with the mode ``portable``
+        alone."""
+        return self._native.export_file(session, path, mode=mode)
+
+    def blob(self, hash: str) -> bytes | None:
+        """The bytes of the blob with this SHA-256 in hex, with or without ``blob:sha256:`` before it; ``None`` if the store does
+        not have them."""
+        return self._native.blob(hash)
+
+    def put_blob(self, data: bytes) -> str:
+        """Stores a blob, and returns its SHA-256 in hex: lines may refer to it as ``blob:sha256:<hash>``."""
+        return self._native.put_blob(data)
 
     def update_search_index(self) -> bool:
         """Brings the search index in step with the store; a search does so itself. Returns whether it is complete."""

@@ -1,6 +1,7 @@
 //! What callers name by words.
 
 use leafline::Family;
+use leafline::export::ExportMode;
 use leafline::list::{SessionFilter, SessionOrder};
 use leafline::view::Role;
 use pyo3::exceptions::PyValueError;
@@ -10,6 +11,21 @@ use pyo3::prelude::*;
 pub(crate) fn family(name: Option<&str>) -> PyResult<Option<Family>> {
     let parse = |name: &str| name.parse::<Family>();
     name.map(parse).transpose().map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// The form of an export by its name.
+pub(crate) fn mode(name: Option<&str>) -> PyResult<ExportMode> {
+    Ok(match name.unwrap_or("current") {
+        "current" => ExportMode::Current,
+        "exact" => ExportMode::Exact,
+        "original" => ExportMode::Original,
+        "portable" => ExportMode::Portable,
+        other => {
+            let problem =
+                format!("{other:?} is no mode; there are current, exact, original, portable");
+            return Err(PyValueError::new_err(problem));
+        }
+    })
 }
 
 /// The roles of these names.

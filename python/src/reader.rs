@@ -2,7 +2,6 @@
 
 use leafline::Result;
 use leafline::context::{Context, ContextLeaf, ContextProgram, HistoryScope, ProgramVersion};
-use leafline::export::ExportMode;
 use leafline::page::{Page, PageLimit};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -157,10 +156,12 @@ impl SessionReader {
         json::loads(py, context.to_json().as_bytes())
     }
 
-    fn bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+    #[pyo3(signature = (*, mode=None))]
+    fn bytes<'py>(&self, py: Python<'py>, mode: Option<&str>) -> PyResult<Bound<'py, PyBytes>> {
+        let mode = options::mode(mode)?;
         let bytes = self.read(py, |reader| {
             let mut bytes = Vec::new();
-            reader.export(&ExportMode::Current, &mut bytes)?;
+            reader.export(&mode, &mut bytes)?;
             Ok(bytes)
         })?;
         Ok(PyBytes::new(py, &bytes))

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use leafline::export::{ExportMode, ExportOptions, ExportOutcome, ExportReport};
+use leafline::export::{ExportOptions, ExportOutcome, ExportReport};
 use leafline::import::ImportOptions;
 use leafline::list::SessionFilter;
 use leafline::live::Persistence;
@@ -11,6 +11,7 @@ use leafline::search::{SearchHit, SearchIndex, SearchQuery};
 use leafline::{Error, NewSession, Result, StoreOptions};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyBytes;
 use serde::Serialize;
 
 use crate::closing::Opened;
@@ -176,7 +177,7 @@ impl Store {
         json::facts(py, &progress.finish(totals)?)
     }
 
-    #[pyo3(signature = (folder, progress, *, sessions=None, replace=false))]
+    #[pyo3(signature = (folder, progress, *, sessions=None, replace=false, mode=None))]
     fn export_folder<'py>(
         &self,
         py: Python<'py>,
@@ -184,8 +185,9 @@ impl Store {
         progress: Option<Py<PyAny>>,
         sessions: Option<Vec<String>>,
         replace: bool,
+        mode: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let options = ExportOptions { replace, ..ExportOptions::default() };
+        let options = ExportOptions { replace, ..options::mode(mode)?.into() };
         let progress = Progress::new(progress);
         let totals = self.work(py, |store| {
             let stop = AtomicBool::new(false);
@@ -204,8 +206,25 @@ impl Store {
         json::facts(py, &progress.finish(totals)?)
     }
 
-    fn export_file(&self, py: Python<'_>, session: &str, path: PathBuf) -> PyResult<u64> {
-        self.work(py, |store| store.export_file(session, &ExportMode::Current, &path))
+    #[pyo3(signature = (session, path, *, mode=None))]
+    fn export_file(
+        &self,
+        py: Python<'_>,
+        session: &str,
+        path: PathBuf,
+        mode: Option<&str>,
+    ) -> PyResult<u64> {
+        let mode = options::mode(mode)?;
+        self.work(py, |store| store.export_file(session, &mode, &path))
+    }
+
+    fn blob<'py>(&self, py: Python<'py>, hash: &str) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let bytes = self.work(py, |store| store.get_blob(hash))?;
+        Ok(bytes.map(|bytes| PyBytes::new(py, &bytes)))
+    }
+
+    fn put_blob(&self, py: Python<'_>, bytes: &[u8]) -> PyResult<String> {
+        self.work(py, |store| store.put_blob(bytes))
     }
 
     fn update_search_index(&self, py: Python<'_>) -> PyResult<bool> {

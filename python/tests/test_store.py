@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import pickle
 import threading
@@ -158,6 +159,21 @@ def test_import_and_export_report(store: Store, tmp_path: Path) -> None:
     one = store.sessions(limit=1)[0]["id"]
     assert store.export_file(one, tmp_path / "one.jsonl") == (tmp_path / "one.jsonl").stat().st_size
     assert store.reader(one).bytes() == (tmp_path / "one.jsonl").read_bytes()
+
+
+def test_a_session_takes_its_images_along(store: Store, tmp_path: Path) -> None:
+    picture = base64.b64encode(b"a picture" * 200).decode()
+    session = store.create_session("omp", "/work")
+    image = {"type": "image", "mimeType": "image/png", "data": picture}
+    session.append({"type": "message", "message": {"role": "user", "content": [image]}})
+    store.export(tmp_path / "all")
+    [blob] = (tmp_path / "all" / "omp" / "blobs").iterdir()
+    assert blob.read_bytes() == store.blob(blob.name) == b"a picture" * 200
+    assert picture.encode() not in session.reader().bytes()
+    assert picture.encode() in session.reader().bytes(mode="portable")
+    store.export_file(session.id, tmp_path / "one.jsonl", mode="portable")
+    assert picture in (tmp_path / "one.jsonl").read_text()
+    assert store.put_blob(b"a picture" * 200) == blob.name and store.blob("0" * 64) is None
 
 
 def test_what_a_report_raises_ends_the_call(store: Store, tmp_path: Path) -> None:

@@ -20,6 +20,11 @@ fn omp_continues_a_session_in_a_folder_of_exports() {
     place.store.remove("0f6f2f6a").unwrap();
     let folder = place.path("all");
     let Some(judge) = omp_in(&folder.join("omp")) else { return };
+    // omp keeps it as a blob, which it looks for in that folder.
+    let picture = "QUJD".repeat(400);
+    let image = json!({"type": "image", "mimeType": "image/png", "data": picture});
+    let message = json!({"role": "user", "content": [image], "timestamp": 1_767_225_600_000u64});
+    place.store.session(id).unwrap().append_message(&message.to_string()).unwrap();
     place.store.export_all(&folder, &ExportOptions::default(), |_| {}).unwrap();
     let reader = place.store.reader(id).unwrap();
     let cwd = reader.facts().cwd.unwrap().to_string();
@@ -29,6 +34,7 @@ fn omp_continues_a_session_in_a_folder_of_exports() {
     assert_eq!(answer["leafId"].as_str(), reader.get_leaf_id().unwrap().as_deref(), "{answer}");
     let context = reader.build_context(ContextLeaf::Current, None).unwrap();
     assert_eq!(answer["context"].as_str(), Some(&*context.to_json()));
+    assert!(context.to_json().contains(&picture));
     // What omp has added there comes into the store.
     let totals = place.store.sync(&[&folder], &ImportOptions::default(), &mut ()).unwrap();
     assert_eq!(totals.grown, 1, "{totals:?}");

@@ -151,6 +151,23 @@ fn a_file_is_written_whole() {
 }
 
 #[test]
+fn a_file_that_refers_to_blobs_says_so() {
+    let scene = Scene::new();
+    let (file, folder) = (scene.folder().join("one.jsonl"), scene.folder().join("out"));
+    for arguments in [vec!["export", OMP_3], vec!["export", OMP_3, "-o", path(&file)]] {
+        let run = on_samples(arguments).ok();
+        assert!(run.stderr.contains("refers to 1 image or text in the store"), "{}", run.stderr);
+        assert!(run.stderr.contains("--as portable"), "{}", run.stderr);
+    }
+    assert_eq!(on_samples(["export", OMP_3, "--as", "portable"]).ok().stderr, "");
+    assert_eq!(on_samples(["export", PI_3]).ok().stderr, "");
+    let run = on_samples(["export", OMP_3, "-o", &format!("{}/", path(&folder))]).ok();
+    assert_eq!(run.stderr, "");
+    let blob = std::fs::read(folder.join("omp/blobs").join(BLOB)).unwrap();
+    assert_eq!(blob, std::fs::read(sample_blobs().join(BLOB)).unwrap());
+}
+
+#[test]
 fn references_and_inline_images_turn_into_each_other() {
     let scene = Scene::new();
     let portable = on_samples(["export", OMP_3, "--as", "portable"]).ok().stdout;
