@@ -179,6 +179,18 @@ test('an import counts the files that it leaves out', async (t) => {
   await store.close()
 })
 
+test('a named path that cannot be read is an error once the others are stored', async (t) => {
+  const place = folder(t)
+  const file = path.join(place, 's.jsonl')
+  fs.writeFileSync(file, '{"type":"session","version":3,"id":"s","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}\n')
+  const store = await Store.open(path.join(place, 'sessions.leafline'))
+  const rejected = { code: 'IMPORT_UNREADABLE', message: /nope/ }
+  await assert.rejects(store.importFiles([path.join(place, 'nope'), file]), rejected)
+  await assert.rejects(store.syncFiles([path.join(place, 'nope'), file]), rejected)
+  assert.deepEqual((await store.sessions()).map(({ id }) => id), ['s'])
+  await store.close()
+})
+
 test('imports and exports end when they are cancelled', async (t) => {
   const place = folder(t)
   const store = await Store.open(path.join(place, 'sessions.leafline'))

@@ -13,7 +13,7 @@ import pytest
 
 import leafline
 from conftest import Process
-from leafline import Store
+from leafline import Store, errors
 
 SAMPLES = Path(__file__).resolve().parents[2] / "import" / "samples"
 
@@ -95,6 +95,17 @@ def test_entries_of_omp_are_kept_whole_on_request(store: Store) -> None:
     new = store.create_session("omp", "/work", keep_everything=True)
     kept = new.append_message({"role": "user", "content": long})
     assert new.entry(kept).value["message"]["content"] == long
+
+
+def test_named_paths_that_cannot_be_read_raise(store: Store, tmp_path: Path) -> None:
+    session = tmp_path / "s.jsonl"
+    session.write_text('{"type":"session","version":3,"id":"s","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}\n')
+    for call in (store.import_files, store.sync):
+        with pytest.raises(errors.UnreadablePaths, match="nope") as raised:
+            call(tmp_path / "nope", session)
+        assert raised.value.paths == [str(tmp_path / "nope")]
+        assert raised.value.code == "IMPORT_UNREADABLE"
+    assert [facts["id"] for facts in store.sessions()] == ["s"]
 
 
 def test_pages_end(store: Store) -> None:
