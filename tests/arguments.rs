@@ -1,16 +1,25 @@
-//! What a host gives: paths.
+//! What a host gives: paths and numbers.
 //!
-//! Guards against a path that is wrong and that only an observer hears of.
+//! Guards against a path that is wrong and that only an observer hears of, and against numbers that end the process because they
+//! size something.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
 mod place;
 
 use std::io::Read;
+use std::ops::Bound;
 
 use leafline::error::ImportError;
+use leafline::files::SessionFiles;
 use leafline::import::{ImportOptions, ImportTotals};
-use leafline::{Error, Result};
+use leafline::list::{SessionFilter, SessionOrder};
+use leafline::page::PageLimit;
+use leafline::storage::{
+    FileSessionStorage, MemorySessionStorage, SessionStorage, StoreSessionStorage,
+};
+use leafline::usage::{UsageBy, UsageOptions};
+use leafline::{Error, Result, Store, StoreOptions};
 use place::Place;
 
 const SESSION: &str = concat!(
@@ -94,4 +103,159 @@ fn a_folder_of_blobs_must_be_there() {
         }
     }
     assert!(place.store.sessions().unwrap().is_empty());
+}
+
+/// Nothing, more than there is room for, and the most.
+const NUMBERS: [u64; 5] = [0, 1, 1_000_000_000_000, i64::MAX as u64, u64::MAX];
+
+/// A store with the samples of pi, and one of its sessions.
+fn samples() -> (Place, &'static str) {
+    let place = Place::new();
+    let samples = concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi");
+    place.store.import(&[samples], &ImportOptions::default(), &mut ()).unwrap();
+    (place, "019c6605")
+}
+
+#[test]
+fn any_number_is_an_ordinal_or_a_limit_of_a_page() {
+    let (place, id) = samples();
+    let reader = place.store.reader(id).unwrap();
+    let all = usize::try_from(reader.facts().entries).unwrap();
+    let outline = reader.get_outline().unwrap();
+    for number in NUMBERS {
+        let size = usize::try_from(number).unwrap();
+        for limit in [
+            PageLimit { entries: size, ..PageLimit::default() },
+            PageLimit { bytes: number, ..PageLimit::default() },
+            PageLimit { entries: size, bytes: number },
+        ] {
+            assert!(!reader.entries(.., &limit).unwrap().entries.is_empty());
+            assert!(!reader.path_backwards(None, &limit).unwrap().entries.is_empty());
+            let around = reader.entries_around("588262d5", number, number, &limit).unwrap();
+            assert!((1..=all).contains(&around.entries.len()));
+        }
+        let limit = PageLimit::default();
+        reader.entries(number.., &limit).unwrap();
+        reader.entries(..number, &limit).unwrap();
+        reader.entries(..=number, &limit).unwrap();
+        reader.entries((Bound::Excluded(number), Bound::Unbounded), &limit).unwrap();
+        reader.path_backwards_from(number, &limit).unwrap();
+        reader.lines(number, |_| Ok(true)).unwrap();
+        assert_eq!(reader.line(number).unwrap().is_some(), number < 2);
+        assert_eq!(reader.branch_leaf(number).is_ok(), number == 1);
+        assert!(outline.segment_of(number).is_none() || number == 1);
+        assert!(outline.end_through(number).is_none() || number == 1);
+        assert!(!outline.leads_to(number, 0) && outline.label(number).is_none());
+        assert_eq!(outline.records(number).count(), 0);
+        assert_eq!(outline.children(size).is_empty(), size > 0 || outline.segments().len() == 1);
+        let mut entries = reader.read_outline(&outline);
+        entries.begin(size);
+        assert!(entries.next_entry().unwrap().is_some() || size >= outline.segments().len());
+        assert_eq!(entries.line(number).is_ok(), number < 2);
+    }
+}
+
+#[test]
+fn any_number_is_a_limit_or_a_time_of_a_list() {
+    let (place, _) = samples();
+    let all = place.store.sessions().unwrap().len();
+    let files = SessionFiles::new([concat!(env!("CARGO_MANIFEST_DIR"), "/import/samples/pi")]);
+    for number in NUMBERS {
+        let limit = usize::try_from(number).unwrap();
+        let expected = all.min(limit);
+        assert_eq!(place.store.get_recent_sessions(limit).unwrap().len(), expected);
+        assert_eq!(files.get_recent_sessions(limit).sessions.len(), expected);
+        for order in [SessionOrder::Modified, SessionOrder::Title, SessionOrder::Size] {
+            let limit = Some(limit);
+            let filter = SessionFilter { order, limit, ..SessionFilter::default() };
+            assert_eq!(place.store.list(&filter).unwrap().len(), expected);
+            assert_eq!(files.list(&filter).sessions.len(), expected);
+        }
+        place.store.history().recent(limit).unwrap();
+        place.store.history().search("text", limit).unwrap();
+    }
+    for time in [i64::MIN, -1, 0, 1_000_000_000_000, i64::MAX] {
+        for (since, until) in [(Some(time), None), (None, Some(time)), (Some(time), Some(time))] {
+            let filter = SessionFilter { since, until, ..SessionFilter::default() };
+            place.store.list(&filter).unwrap();
+            let options =
+                UsageOptions { since, until, by: UsageBy::Day, ..UsageOptions::default() };
+            place.store.usage(&options).unwrap();
+        }
+    }
+}
+
+#[cfg(feature = "search")]
+#[test]
+fn any_number_is_a_limit_or_a_time_of_a_search() {
+    use leafline::search::{SearchIndex, SearchOrder, SearchQuery};
+
+    let (place, _) = samples();
+    let index = SearchIndex::open_or_create(&place.store).unwrap();
+    index.update(|_| true).unwrap();
+    let limited = |limit: u64, order: SearchOrder, (since, until): (Option<i64>, Option<i64>)| {
+        let mut query = SearchQuery::new("the");
+        query.limit = usize::try_from(limit).unwrap();
+        (query.order, query.since, query.until) = (order, since, until);
+        index.search(&query).unwrap().len()
+    };
+    for order in [SearchOrder::Best, SearchOrder::Newest] {
+        let all = limited(100_000, order, (None, None));
+        for number in NUMBERS {
+            let found = limited(number, order, (None, None));
+            assert_eq!(found, all.min(usize::try_from(number).unwrap()), "{number}");
+            for time in [i64::MIN, 0, i64::MAX] {
+                limited(number, order, (Some(time), None));
+                limited(number, order, (None, Some(time)));
+            }
+        }
+    }
+}
+
+#[test]
+fn any_number_is_the_size_of_a_cache_or_a_bound_of_an_import() {
+    let place = Place::new();
+    let session = place.write("s.jsonl", SESSION);
+    place.write("s/output.txt", "text");
+    for number in NUMBERS {
+        let path = place.path(&format!("{number}.leafline"));
+        let options = StoreOptions {
+            page_cache_bytes: usize::try_from(number).unwrap(),
+            line_cache_bytes: number,
+            ..StoreOptions::default()
+        };
+        let store = Store::open_with(path, &options).unwrap();
+        let options = ImportOptions {
+            longest_line: number,
+            largest_file_beside: number,
+            ..ImportOptions::default()
+        };
+        for totals in [
+            store.import(&[&session], &options, &mut ()).unwrap(),
+            store.sync(&[&session], &options, &mut ()).unwrap(),
+        ] {
+            assert_eq!((totals.failed > 0, totals.files), (number < 2, 1), "{number}");
+        }
+        let reader = store.reader("s");
+        assert_eq!(reader.is_ok(), number > 1);
+        assert!(reader.is_err() || reader.unwrap().line(0).unwrap().is_some());
+    }
+}
+
+#[test]
+fn any_number_is_a_length_of_a_slice() {
+    let place = Place::new();
+    let file = place.write("s.jsonl", SESSION);
+    place.import(&file);
+    let memory = MemorySessionStorage::new();
+    memory.write(&file, SESSION.as_bytes()).unwrap();
+    let storages: [&dyn SessionStorage; 3] =
+        [&FileSessionStorage::new(), &memory, &StoreSessionStorage::new(place.store.clone())];
+    for storage in storages {
+        for number in NUMBERS {
+            let (head, tail) = storage.read_slices(&file, number, number).unwrap();
+            let expected = SESSION.len().min(usize::try_from(number).unwrap());
+            assert_eq!((head.len(), tail.len()), (expected, expected), "{number}");
+        }
+    }
 }
