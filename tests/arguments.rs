@@ -1,6 +1,7 @@
 //! What a host gives: paths and numbers.
 //!
-//! Guards against a path that is wrong and that only an observer hears of, and against numbers that end the process because they
+//! Guards against a path that is wrong and that only an observer hears of, relative paths that mean another place once the process
+//! changes its directory, and numbers that end the process because they
 //! size something.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
@@ -9,17 +10,19 @@ mod place;
 
 use std::io::Read;
 use std::ops::Bound;
+use std::path::Path;
 
 use leafline::error::ImportError;
 use leafline::files::SessionFiles;
 use leafline::import::{ImportOptions, ImportTotals};
 use leafline::list::{SessionFilter, SessionOrder};
+use leafline::omp::OmpSession;
 use leafline::page::PageLimit;
 use leafline::storage::{
     FileSessionStorage, MemorySessionStorage, SessionStorage, StoreSessionStorage,
 };
 use leafline::usage::{UsageBy, UsageOptions};
-use leafline::{Error, Result, Store, StoreOptions};
+use leafline::{Error, Family, NewSession, Result, Store, StoreOptions};
 use place::Place;
 
 const SESSION: &str = concat!(
@@ -258,4 +261,75 @@ fn any_number_is_a_length_of_a_slice() {
             assert_eq!((head.len(), tail.len()), (expected, expected), "{number}");
         }
     }
+}
+
+/// The files in a folder.
+fn names_in(folder: &Path) -> Vec<String> {
+    let names = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name());
+    let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// The only test that changes the directory, which is the whole process's; the others name no relative path.
+#[test]
+fn relative_paths_are_those_of_the_directory_in_which_they_were_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let [one, other] = ["one", "other"].map(|name| {
+        let project = folder.path().canonicalize().unwrap().join(name);
+        std::fs::create_dir(&project).unwrap();
+        (project.to_str().unwrap().to_owned(), project)
+    });
+    std::env::set_current_dir(&one.1).unwrap();
+    let store = Store::open("s.leafline").unwrap();
+    assert_eq!(store.path(), one.1.join("s.leafline"));
+    let cwd_of = |id: &str| store.reader(id).unwrap().facts().cwd.map(|cwd| cwd.to_string());
+
+    // New sessions, and the one to continue.
+    let first = store.create_session(&NewSession::new(Family::Pi, ".")).unwrap();
+    assert_eq!(cwd_of(first.id()).as_deref(), Some(one.0.as_str()));
+    let relative = NewSession::new(Family::Pi, ".");
+    assert_eq!(store.continue_recent(&relative).unwrap().id(), first.id());
+    std::env::set_current_dir(&other.1).unwrap();
+    let second = store.continue_recent(&relative).unwrap();
+    assert_ne!(second.id(), first.id());
+    assert_eq!(cwd_of(second.id()).as_deref(), Some(other.0.as_str()));
+    let fork = store.fork_from(first.id(), "../one//x/./").unwrap();
+    assert_eq!(cwd_of(fork.id()), Some(format!("{}/x", one.0)));
+
+    // Lists.
+    let listed = |cwd: &str| store.list(&SessionFilter::of_cwd(cwd)).unwrap().len();
+    for cwd in [".", "./", "../other", "../one/../other//."] {
+        assert_eq!(listed(cwd), 1, "{cwd}");
+    }
+    for ending in ["", "/", "//", "/.", "/./"] {
+        assert_eq!(listed(&format!("{}{ending}", one.0)), 1, "{ending}");
+        assert_eq!(listed(&format!("/{}{ending}", one.0)), 1, "{ending}");
+    }
+    let below = SessionFilter { below: Some("/".into()), ..SessionFilter::default() };
+    assert_eq!(store.list(&below).unwrap().len(), 3);
+    assert_eq!(store.list(&SessionFilter { below: Some("..".into()), ..below }).unwrap().len(), 3);
+
+    // Moves.
+    store.move_session(second.id(), "a/").unwrap();
+    assert_eq!(cwd_of(second.id()), Some(format!("{}/a", other.0)));
+    assert_eq!(store.relocate("a", "./b/").unwrap(), 1);
+    assert_eq!(cwd_of(second.id()), Some(format!("{}/b", other.0)));
+    let mut omp = store.create_session(&NewSession::new(Family::Omp, "/")).unwrap();
+    assert_eq!(cwd_of(omp.id()).as_deref(), Some("/"));
+    omp.move_to("c").unwrap();
+    assert_eq!(cwd_of(omp.id()), Some(format!("{}/c", other.0)));
+    assert_eq!(omp.move_to("").unwrap_err().code(), "EMPTY_DIRECTORY");
+
+    // What lies next to the store.
+    #[cfg(feature = "search")]
+    leafline::search::SearchIndex::open_or_create(&store).unwrap().update(|_| true).unwrap();
+    omp.append_message(&serde_json::json!({"role": "user", "content": "Hello"})).unwrap();
+    store.history().add("a prompt", Some(".")).unwrap();
+    assert_eq!(store.history().recent(1).unwrap()[0].cwd.as_ref(), Some(&other.0));
+    drop((first, second, fork, omp, store));
+    let mut expected = vec!["s.leafline"];
+    expected.extend(cfg!(feature = "search").then_some("s.leafline.search"));
+    assert_eq!(names_in(&one.1), expected);
+    assert_eq!(names_in(&other.1), [""; 0]);
 }

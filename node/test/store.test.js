@@ -191,6 +191,26 @@ test('a named path that cannot be read is an error once the others are stored', 
   await store.close()
 })
 
+test('relative paths are of the directory in which they are given', async (t) => {
+  const place = fs.realpathSync(folder(t))
+  const [one, other] = ['one', 'other'].map((name) => path.join(place, name))
+  for (const project of [one, other]) fs.mkdirSync(project)
+  const before = process.cwd()
+  t.after(() => process.chdir(before))
+  process.chdir(one)
+  const store = await Store.open('s.leafline')
+  const relative = { family: 'pi', cwd: '.' }
+  const first = await store.continueRecent(relative)
+  await first.append(user('moon'))
+  process.chdir(other)
+  assert.equal((await store.search('moon')).length, 1)
+  assert.notEqual((await store.continueRecent(relative)).id, first.id)
+  assert.deepEqual((await store.sessions({ cwd: `${one}/` })).map(({ id }) => id), [first.id])
+  assert.deepEqual((await store.sessions({ cwd: '.' })).map(({ cwd }) => cwd), [other])
+  await store.close()
+  assert.deepEqual(fs.readdirSync(other), [])
+})
+
 test('imports and exports end when they are cancelled', async (t) => {
   const place = folder(t)
   const store = await Store.open(path.join(place, 'sessions.leafline'))

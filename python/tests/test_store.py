@@ -108,6 +108,23 @@ def test_named_paths_that_cannot_be_read_raise(store: Store, tmp_path: Path) -> 
     assert [facts["id"] for facts in store.sessions()] == ["s"]
 
 
+def test_relative_paths_are_of_the_directory_in_which_they_are_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.mkdir()
+    other.mkdir()
+    monkeypatch.chdir(one)
+    with Store("s.leafline") as store:
+        first = store.continue_recent("pi", ".")
+        first.append_message({"role": "user", "content": "moon"})
+        monkeypatch.chdir(other)
+        assert store.path == one / "s.leafline"
+        assert len(store.search("moon")) == 1
+        assert store.continue_recent("pi", ".").id != first.id
+        assert [facts["id"] for facts in store.sessions(cwd=f"{one}/")] == [first.id]
+        assert [facts["cwd"] for facts in store.sessions(cwd=".")] == [str(other)]
+    assert list(other.iterdir()) == []
+
+
 def test_pages_end(store: Store) -> None:
     session = store.create_session("opal", "/work")
     ids = session.append_all([{"role": "user", "content": str(number)} for number in range(250)])
