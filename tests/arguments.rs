@@ -109,7 +109,7 @@ fn a_folder_of_blobs_must_be_there() {
 }
 
 /// Nothing, more than there is room for, and the most.
-const NUMBERS: [u64; 5] = [0, 1, 1_000_000_000_000, i64::MAX as u64, u64::MAX];
+const NUMBERS: [u64; 5] = [0, 1, 1_000_000_000_000, i64::MAX.unsigned_abs(), u64::MAX];
 
 /// A store with the samples of pi, and one of its sessions.
 fn samples() -> (Place, &'static str) {

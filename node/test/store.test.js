@@ -111,6 +111,20 @@ test('entries of omp are kept whole on request', () => {
   assert.ok(length(store.createSessionSync({ family: 'omp', cwd: '/work', keepEverything: true })) > content.length)
 })
 
+test('images of omp become blobs whenever the session is stored', () => {
+  const store = Store.inMemory()
+  const beginning = { family: 'omp', cwd: '/work' }
+  const image = { type: 'image', mimeType: 'image/png', data: 'QUJD'.repeat(300) }
+  const data = (session) => {
+    const id = session.appendMessageSync({ role: 'user', content: [image] })
+    return JSON.parse(session.entrySync(id).line).message.content[0].data
+  }
+  for (const session of [store.createSessionSync(beginning), store.createDeferredSessionSync(beginning)]) {
+    assert.match(data(session), /^blob:sha256:/)
+  }
+  assert.equal(data(store.createSessionSync({ ...beginning, keepEverything: true })), image.data)
+})
+
 test('long sessions are read in pages', async () => {
   const store = Store.inMemory()
   const session = store.createSessionSync({ family: 'opal', cwd: '/work' })

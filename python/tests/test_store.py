@@ -125,6 +125,17 @@ def test_relative_paths_are_of_the_directory_in_which_they_are_given(tmp_path: P
     assert list(other.iterdir()) == []
 
 
+def test_images_of_omp_become_blobs(store: Store) -> None:
+    image = {"type": "image", "mimeType": "image/png", "data": "QUJD" * 300}
+    for session, is_kept in [
+        (store.create_session("omp", "/work"), False),
+        (store.create_session("omp", "/work", keep_everything=True), True),
+    ]:
+        id = session.append_message({"role": "user", "content": [image]})
+        data = session.entry(id).value["message"]["content"][0]["data"]
+        assert data == image["data"] if is_kept else data.startswith("blob:sha256:")
+
+
 def test_pages_end(store: Store) -> None:
     session = store.create_session("opal", "/work")
     ids = session.append_all([{"role": "user", "content": str(number)} for number in range(250)])
