@@ -1,3 +1,4 @@
+/// <reference types="node" />
 /* Made by `npm run build` of the comments in src/. */
 
 /** The families of session formats. */

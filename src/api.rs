@@ -81,7 +81,7 @@ pub mod export {
 /// ```
 pub mod list {
     pub use crate::catalog::filter::{SessionFilter, SessionOrder};
-    pub use crate::catalog::folder::Folder;
+    pub use crate::catalog::folder::{Folder, whole_directory};
     pub use crate::catalog::list::ReadableList;
     pub use crate::session::{SharedText, TypeFacts};
 }

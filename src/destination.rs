@@ -148,6 +148,21 @@ pub(crate) fn real_path(path: &Path) -> PathBuf {
     end
 }
 
+/// A path from the root, without `.`, `..`, doubled and trailing separators. It need not exist, so `..` is resolved by its words
+/// alone.
+pub(crate) fn plain_path(path: &Path) -> std::io::Result<PathBuf> {
+    let mut plain = PathBuf::new();
+    for component in std::path::absolute(path)?.components() {
+        match component {
+            Component::CurDir => {}
+            // The root is its own parent.
+            Component::ParentDir => drop(plain.pop()),
+            other => plain.push(other),
+        }
+    }
+    Ok(plain)
+}
+
 /// A path with an ending.
 pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();

@@ -13,7 +13,7 @@ use leafline::{Error, StoreOptions};
 use super::Status;
 use super::advice::advised;
 use super::failure::{Failure, complain};
-use super::import::{Listing, Sources, Teller, beside_failed, print_totals};
+use super::import::{Listing, Sources, Teller, beside_failed, print_totals, totals_of};
 use super::index::{Follower, Indexing};
 use super::interrupt::Interrupt;
 use super::number::counted;
@@ -107,7 +107,7 @@ pub(super) fn run(
     let mut teller = teller;
     let synced = store.sync(&paths, &options, &mut teller);
     let told = teller.finish();
-    let totals = synced?;
+    let totals = totals_of(synced)?;
     told.and_then(|()| print_totals(&totals, None, begun, listing, out))?;
     let has_prompts = prompts::take(&store, &paths, listing.is_quiet(), out)?;
     arguments.indexing.follow(&store, totals.new_bytes, &interrupt, listing.is_quiet());

@@ -464,7 +464,8 @@ impl Store {
     /// Imports files, and the `*.jsonl` files of folders. A file is stored as a whole or not at all; one that cannot be
     /// stored is reported and does not affect the others. `onProgress` is called for each file that is done, and every 16 MiB,
     /// before the promise is fulfilled.
-    /// When `cancellation` is cancelled, the promise is fulfilled with what was done by then.
+    /// When `cancellation` is cancelled, the promise is fulfilled with what was done by then. It is rejected with
+    /// `IMPORT_UNREADABLE`, once all else is stored, if one of `paths` is not there or cannot be read.
     #[napi(
         ts_args_type = "paths: string[], options?: ImportOptions | null, onProgress?: ((progress: ImportProgress) => void) | null, cancellation?: Cancellation | null",
         ts_return_type = "Promise<ImportTotals>"

@@ -111,6 +111,20 @@ test('entries of omp are kept whole on request', () => {
   assert.ok(length(store.createSessionSync({ family: 'omp', cwd: '/work', keepEverything: true })) > content.length)
 })
 
+test('images of omp become blobs whenever the session is stored', () => {
+  const store = Store.inMemory()
+  const beginning = { family: 'omp', cwd: '/work' }
+  const image = { type: 'image', mimeType: 'image/png', data: 'QUJD'.repeat(300) }
+  const data = (session) => {
+    const id = session.appendMessageSync({ role: 'user', content: [image] })
+    return JSON.parse(session.entrySync(id).line).message.content[0].data
+  }
+  for (const session of [store.createSessionSync(beginning), store.createDeferredSessionSync(beginning)]) {
+    assert.match(data(session), /^blob:sha256:/)
+  }
+  assert.equal(data(store.createSessionSync({ ...beginning, keepEverything: true })), image.data)
+})
+
 test('long sessions are read in pages', async () => {
   const store = Store.inMemory()
   const session = store.createSessionSync({ family: 'opal', cwd: '/work' })
@@ -184,6 +198,38 @@ test('an import counts the files that it leaves out', async (t) => {
   assert.deepEqual(seen, ['left_out', 'left_out'])
   assert.deepEqual((await store.syncFiles([place])).leftOut, expected)
   await store.close()
+})
+
+test('a named path that cannot be read is an error once the others are stored', async (t) => {
+  const place = folder(t)
+  const file = path.join(place, 's.jsonl')
+  fs.writeFileSync(file, '{"type":"session","version":3,"id":"s","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}\n')
+  const store = await Store.open(path.join(place, 'sessions.leafline'))
+  const rejected = { code: 'IMPORT_UNREADABLE', message: /nope/ }
+  await assert.rejects(store.importFiles([path.join(place, 'nope'), file]), rejected)
+  await assert.rejects(store.syncFiles([path.join(place, 'nope'), file]), rejected)
+  assert.deepEqual((await store.sessions()).map(({ id }) => id), ['s'])
+  await store.close()
+})
+
+test('relative paths are of the directory in which they are given', async (t) => {
+  const place = fs.realpathSync(folder(t))
+  const [one, other] = ['one', 'other'].map((name) => path.join(place, name))
+  for (const project of [one, other]) fs.mkdirSync(project)
+  const before = process.cwd()
+  t.after(() => process.chdir(before))
+  process.chdir(one)
+  const store = await Store.open('s.leafline')
+  const relative = { family: 'pi', cwd: '.' }
+  const first = await store.continueRecent(relative)
+  await first.append(user('moon'))
+  process.chdir(other)
+  assert.equal((await store.search('moon')).length, 1)
+  assert.notEqual((await store.continueRecent(relative)).id, first.id)
+  assert.deepEqual((await store.sessions({ cwd: `${one}/` })).map(({ id }) => id), [first.id])
+  assert.deepEqual((await store.sessions({ cwd: '.' })).map(({ cwd }) => cwd), [other])
+  await store.close()
+  assert.deepEqual(fs.readdirSync(other), [])
 })
 
 test('imports and exports end when they are cancelled', async (t) => {

@@ -7,6 +7,8 @@ from typing import Any, final
 
 from ._types import Context, ExportMode, ExportReport, ExportTotals, Family, FileReport, ImportTotals, Removed, SearchHit, SessionFacts, Time
 
+__all__ = ["ClaudeSessions", "Entry", "STUBS", "Session", "SessionEntries", "SessionReader", "Store", "after_fork"]
+
 STUBS: str
 """The text of this file."""
 

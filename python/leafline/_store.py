@@ -155,7 +155,8 @@ class Store:
         restore: bool = False,
     ) -> ImportTotals:
         """Stores the sessions of files and folders. ``progress`` gets the report on each file as soon as it is final; what it
-        raises ends the import, and what is stored by then stays."""
+        raises ends the import, and what is stored by then stays. A path that is not there or cannot be read raises
+        :class:`~leafline.errors.UnreadablePaths` once the others are stored; a file in a folder that cannot be read is reported."""
         return self._native.import_files(paths, progress, family=family, replace=replace, restore=restore)
 
     def sync(

@@ -30,6 +30,7 @@ __all__ = [
     "StoreInUse",
     "StoreNotFound",
     "UnknownFormat",
+    "UnreadablePaths",
     "WriteError",
     "WrongFamily",
 ]
@@ -187,6 +188,12 @@ class IndexBusy(SearchError):
 
 class ImportFailed(Error):
     """A session was not imported."""
+
+
+class UnreadablePaths(ImportFailed):
+    """``paths`` that the call named are not there or cannot be read. What the others have is stored."""
+
+    paths: list[str]
 
 
 class ExportFailed(Error):

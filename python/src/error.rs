@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use leafline::Error;
-use leafline::error::{LiveError, SearchError, SessionError, StoreError};
+use leafline::error::{ImportError, LiveError, SearchError, SessionError, StoreError};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -52,6 +52,10 @@ fn exception<'py>(py: Python<'py>, error: &Error) -> PyResult<Exception<'py>> {
         Error::Session(error) => of_session(py, error),
         Error::Live(error) => of_writing(py, error),
         Error::Search(error) => of_search(py, error),
+        Error::Import(ImportError::Unreadable { reports, .. }) => {
+            let paths = reports.iter().map(|report| report.path.to_string_lossy().into_owned());
+            new("UnreadablePaths").with("paths", paths.collect::<Vec<_>>())
+        }
         Error::Import(_) => Ok(new("ImportFailed")),
         Error::Export(_) => Ok(new("ExportFailed")),
         Error::Corrupted(damage) => new("Corrupted")

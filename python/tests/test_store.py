@@ -14,7 +14,7 @@ import pytest
 
 import leafline
 from conftest import Process
-from leafline import Store
+from leafline import Store, errors
 
 SAMPLES = Path(__file__).resolve().parents[2] / "import" / "samples"
 
@@ -96,6 +96,45 @@ def test_entries_of_omp_are_kept_whole_on_request(store: Store) -> None:
     new = store.create_session("omp", "/work", keep_everything=True)
     kept = new.append_message({"role": "user", "content": long})
     assert new.entry(kept).value["message"]["content"] == long
+
+
+def test_named_paths_that_cannot_be_read_raise(store: Store, tmp_path: Path) -> None:
+    session = tmp_path / "s.jsonl"
+    session.write_text('{"type":"session","version":3,"id":"s","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}\n')
+    for call in (store.import_files, store.sync):
+        with pytest.raises(errors.UnreadablePaths, match="nope") as raised:
+            call(tmp_path / "nope", session)
+        assert raised.value.paths == [str(tmp_path / "nope")]
+        assert raised.value.code == "IMPORT_UNREADABLE"
+    assert [facts["id"] for facts in store.sessions()] == ["s"]
+
+
+def test_relative_paths_are_of_the_directory_in_which_they_are_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.mkdir()
+    other.mkdir()
+    monkeypatch.chdir(one)
+    with Store("s.leafline") as store:
+        first = store.continue_recent("pi", ".")
+        first.append_message({"role": "user", "content": "moon"})
+        monkeypatch.chdir(other)
+        assert store.path == one / "s.leafline"
+        assert len(store.search("moon")) == 1
+        assert store.continue_recent("pi", ".").id != first.id
+        assert [facts["id"] for facts in store.sessions(cwd=f"{one}/")] == [first.id]
+        assert [facts["cwd"] for facts in store.sessions(cwd=".")] == [str(other)]
+    assert list(other.iterdir()) == []
+
+
+def test_images_of_omp_become_blobs(store: Store) -> None:
+    image = {"type": "image", "mimeType": "image/png", "data": "QUJD" * 300}
+    for session, is_kept in [
+        (store.create_session("omp", "/work"), False),
+        (store.create_session("omp", "/work", keep_everything=True), True),
+    ]:
+        id = session.append_message({"role": "user", "content": [image]})
+        data = session.entry(id).value["message"]["content"][0]["data"]
+        assert data == image["data"] if is_kept else data.startswith("blob:sha256:")
 
 
 def test_pages_end(store: Store) -> None:

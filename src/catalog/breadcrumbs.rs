@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Read, Write};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::folder::Folder;
+use super::folder::{Folder, whole_directory};
 use crate::error::{Error, FileContext, Result, SessionError};
 use crate::open_folder::{Kind, OpenFolder, parts};
 use crate::regular_file::may_be_at;
@@ -93,6 +93,7 @@ impl Breadcrumbs {
     /// [`Error::File`].
     pub fn write(&self, cwd: &str, session: &Session) -> Result<bool> {
         let Some(terminal) = &self.terminal else { return Ok(false) };
+        let cwd = whole_directory(cwd)?;
         let file = session_file(session)?;
         let Some(file) = file.filter(|file| !file.contains(['\n', '\r'])) else {
             return Ok(false);

@@ -1,12 +1,14 @@
 //! One folder under its several names.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 use std::sync::{PoisonError, RwLock};
 
 use unicode_normalization::UnicodeNormalization;
 
-use crate::destination::real_path;
+use crate::destination::{plain_path, real_path};
+use crate::error::{FileContext, Result, SessionError};
 
 /// A working directory, to compare those of sessions with.
 ///
@@ -31,10 +33,10 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// The folder at a path. A relative one is also looked for below the current directory.
+    /// The folder at a path; a relative one is below the current directory.
     #[must_use]
     pub fn new(path: &str) -> Self {
-        let named = Names::of(path);
+        let named = Names::of(&whole_directory(path).unwrap_or_else(|_| path.to_owned()));
         let absolute = std::path::absolute(path).ok();
         let absolute = absolute.as_deref().filter(|_| !named.is_of_windows() || cfg!(windows));
         let real = absolute.and_then(real).filter(|real| real.keys != named.keys);
@@ -80,6 +82,49 @@ impl Folder {
             })
         };
         below(&names).or_else(|| below(&real(Path::new(directory))?))
+    }
+}
+
+/// A directory in the form that sessions keep: below the current directory if it is relative, and without `.`, `..`, doubled and
+/// trailing separators. It need not exist, as sessions outlive directories, so `..` is resolved by its words alone. A path of
+/// Windows stays as it is elsewhere, as sessions are moved between systems; so does an empty one, which is no directory.
+///
+/// ```
+/// use leafline::list::whole_directory;
+///
+/// assert_eq!(whole_directory("/work//demo/./x/../")?, "/work/demo");
+/// assert!(whole_directory("demo")?.ends_with("/demo"));
+/// # Ok::<(), leafline::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`Error::File`](crate::Error::File) for a relative path if the current directory is not known, or is not UTF-8.
+pub fn whole_directory(path: &str) -> Result<String> {
+    if path.is_empty() || cfg!(not(windows)) && is_absolute_on_windows(path) {
+        return Ok(path.to_owned());
+    }
+    let whole = plain_path(Path::new(path)).map(PathBuf::into_os_string);
+    let text = whole.and_then(|whole| {
+        let not_text = |_| std::io::Error::new(ErrorKind::InvalidData, "it is not UTF-8");
+        whole.into_string().map_err(not_text)
+    });
+    text.at("finding the directory", Path::new(path))
+}
+
+/// The same of a directory that must be named.
+pub(crate) fn named_directory(path: &str) -> Result<String> {
+    match path {
+        "" => Err(SessionError::EmptyDirectory.into()),
+        path => whole_directory(path),
+    }
+}
+
+/// Whether a path is absolute on Windows: `C:\work`, `C:/work` or `\\server\share`.
+fn is_absolute_on_windows(path: &str) -> bool {
+    match path.as_bytes() {
+        [drive, b':', b'\\' | b'/', ..] => drive.is_ascii_alphabetic(),
+        start => start.starts_with(br"\\"),
     }
 }
 
@@ -203,6 +248,30 @@ mod tests {
         ] {
             assert_eq!(rest(directory, above).as_deref(), expected, "{directory} below {above}");
         }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn directories_are_whole() {
+        let of = |path: &str| whole_directory(path).unwrap();
+        assert_eq!(of("/a//b/./c/../d/"), "/a/b/d");
+        assert_eq!(["/../..", "/", "//", "/."].map(of), ["/"; 4]);
+        assert_eq!(of("x/"), format!("{}/x", of(".")));
+        assert_eq!(format!("{}/x", of("..")), of("../x"));
+        for path in ["", r"C:\work\app", "c:/work", r"\\server\share"] {
+            assert_eq!(of(path), path);
+        }
+        assert_ne!(of("C:work"), "C:work");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_relative_folder_is_below_the_current_directory() {
+        let here = whole_directory(".").unwrap();
+        assert!(Folder::new(".").is(&here) && Folder::new("./x/..").is(&here));
+        assert!(Folder::new("x").is(&format!("{here}//x/")));
+        // Where another project's session says so, that is another directory.
+        assert!(!Folder::new(".").is(".") && !Folder::new("x").is("x"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Sessions whose working directory has moved.
 
-use super::folder::{self, Folder};
+use super::folder::{self, Folder, named_directory};
 use crate::error::{Error, Result, SessionError};
 use crate::session::find;
 use crate::store::Store;
@@ -20,7 +20,7 @@ impl Store {
     ///
     /// [`SessionError::NotFound`] and the like; [`SessionError::EmptyDirectory`]; those of the store.
     pub fn move_session(&self, session: &str, cwd: &str) -> Result<()> {
-        check_directories(&[cwd])?;
+        let cwd = &*named_directory(cwd)?;
         self.write(|snapshot| {
             // Looked up inside the write transaction, where it can no longer be replaced.
             let key = find(&snapshot, session)?;
@@ -40,8 +40,7 @@ impl Store {
     ///
     /// [`SessionError::EmptyDirectory`]; those of the store.
     pub fn relocate(&self, old: &str, new: &str) -> Result<u64> {
-        check_directories(&[old, new])?;
-        let old = Folder::new(old);
+        let (old, new) = (Folder::new(&named_directory(old)?), &*named_directory(new)?);
         self.write(|snapshot| {
             let mut batch = Batch::default();
             let mut count = 0;
@@ -55,13 +54,6 @@ impl Store {
             }
             Ok((batch, count))
         })
-    }
-}
-
-fn check_directories(paths: &[&str]) -> Result<()> {
-    match paths.contains(&"") {
-        true => Err(SessionError::EmptyDirectory.into()),
-        false => Ok(()),
     }
 }
 

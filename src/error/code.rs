@@ -20,6 +20,7 @@ impl Error {
             Self::Session(error) => error.code(),
             Self::Live(error) => error.code(),
             Self::Import(ImportError::Lost { .. }) => "IMPORT_LOST",
+            Self::Import(ImportError::Unreadable { .. }) => "IMPORT_UNREADABLE",
             Self::Export(error) => error.code(),
             Self::Search(error) => error.code(),
             Self::Prompt(error) => error.code(),

@@ -1,5 +1,7 @@
 //! Errors of storing a file.
 
+use crate::catalog::import::{FileReport, ImportTotals};
+
 /// Why a file was not stored.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -15,4 +17,20 @@ pub enum ImportError {
         /// What is not there.
         problem: String,
     },
+    /// Paths that the caller has named are not there or cannot be read. The others are imported.
+    #[error("{}", reasons(.reports))]
+    Unreadable {
+        /// The reports of these paths, as the observer has them.
+        reports: Vec<FileReport>,
+        /// The outcome of all files, in which these have failed.
+        totals: Box<ImportTotals>,
+    },
+}
+
+/// The paths, each with its reason.
+fn reasons(reports: &[FileReport]) -> String {
+    let one = |report: &FileReport| {
+        format!("{}: {}", report.path.display(), report.reason.as_deref().unwrap_or_default())
+    };
+    reports.iter().map(one).collect::<Vec<_>>().join("; ")
 }

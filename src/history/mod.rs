@@ -20,6 +20,7 @@ use self::queue::Queue;
 pub use self::transfer::HistoryTransfer;
 pub(crate) use self::verify::check;
 pub(crate) use self::write::rebuild;
+use crate::catalog::folder::whole_directory;
 use crate::error::{Error, Result};
 use crate::store::Store;
 use crate::store::clock::now;
@@ -184,7 +185,7 @@ fn record(prompt: &str, cwd: Option<&str>) -> Option<PromptRecord> {
     let prompt = text::trim(prompt);
     (!prompt.is_empty()).then(|| PromptRecord {
         created_at: now(),
-        cwd: cwd.map(str::to_owned),
+        cwd: cwd.map(|cwd| whole_directory(cwd).unwrap_or_else(|_| cwd.to_owned())),
         prompt: prompt.to_owned(),
         use_count: 1,
     })

@@ -32,12 +32,13 @@ mod pattern;
 mod store;
 mod writer;
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 pub use self::file::FileSessionStorage;
 pub use self::memory::MemorySessionStorage;
 pub use self::store::StoreSessionStorage;
 pub use self::writer::{SessionStorageWriter, WriterOptions};
+use crate::destination::plain_path;
 use crate::error::{FileContext, Result, StorageError};
 
 /// The size and the time of a file.
@@ -199,16 +200,7 @@ pub trait SessionStorage: Send + Sync + std::fmt::Debug {
 
 /// A path from the root, without `.` and `..`.
 fn absolute(path: &Path) -> Result<PathBuf> {
-    let whole = std::path::absolute(path).at("finding", path)?;
-    let mut plain = PathBuf::new();
-    for component in whole.components() {
-        match component {
-            Component::ParentDir => drop(plain.pop()),
-            Component::CurDir => {}
-            other => plain.push(other),
-        }
-    }
-    Ok(plain)
+    plain_path(path).at("finding", path)
 }
 
 /// The same of a file, which has a name.

@@ -269,8 +269,9 @@ impl Store {
 
     /// The same. `waits` says whether to wait for the transaction of another process, so that the file is open to be written.
     fn open_waiting(path: &Path, options: &StoreOptions, waits: bool) -> Result<Self> {
-        let path = path.to_owned();
-        let Opened { handle, file } = opening::open(&path, options, waits)?;
+        let Opened { handle, file } = opening::open(path, options, waits)?;
+        // What lies next to the file stays there if the process changes its directory.
+        let path = std::path::absolute(path).at("finding", path)?;
         let store = Self::with_handle(handle, Some(file), path, options)?;
         if options.without_journal {
             store.give_up_behind_damage();

@@ -32,6 +32,32 @@ fn a_deferred_session_is_stored_with_its_first_assistant_message() {
     assert_sound(&store);
 }
 
+#[test]
+fn images_of_omp_become_blobs_whenever_the_session_is_stored() {
+    let store = Store::in_memory().unwrap();
+    let mut new = NewSession::new(Family::Omp, "/work");
+    let data = "QUJD".repeat(300);
+    let image = json!({"type": "image", "mimeType": "image/png", "data": data});
+    let message = json!({"role": "user", "content": [image]});
+    let deferred = store.create_deferred_session(&new).unwrap();
+    for mut session in [deferred, store.create_session(&new).unwrap()] {
+        let id = session.append_message(&message).unwrap();
+        session.append_message(&assistant("A picture")).unwrap();
+        let branch = session.create_branched_session(&id).unwrap();
+        let fork = store.fork_from(session.id(), "/work").unwrap();
+        for session in [session, branch, fork] {
+            let exported = exported(&session);
+            assert!(!session.is_waiting() && exported.contains(r#""data":"blob:sha256:"#));
+            assert!(!exported.contains(&data));
+        }
+    }
+    new.persistence = Some(Persistence::keep_everything());
+    let mut kept = store.create_session(&new).unwrap();
+    kept.append_message(&message).unwrap();
+    assert!(exported(&kept).contains(&data));
+    assert_sound(&store);
+}
+
 /// A session whose moment of storing is that of a version of pi.
 fn as_of_pi(version: &str) -> NewSession {
     let mut new = NewSession::new(Family::Pi, "/work");

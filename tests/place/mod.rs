@@ -7,9 +7,18 @@
 use std::path::{Path, PathBuf};
 
 use leafline::Store;
+use leafline::error::ImportError;
 use leafline::export::ExportMode;
 use leafline::import::{FileReport, ImportOptions, ImportTotals};
 use redb::{ConcurrencyMode, WriteTransaction};
+
+/// The totals, also of an import that could not read one of its paths.
+fn totals(imported: leafline::Result<ImportTotals>) -> ImportTotals {
+    match imported {
+        Err(leafline::Error::Import(ImportError::Unreadable { totals, .. })) => *totals,
+        imported => imported.unwrap(),
+    }
+}
 
 pub struct Place {
     pub folder: tempfile::TempDir,
@@ -49,15 +58,15 @@ impl Place {
 
     pub fn import_with(&self, path: &Path, options: &ImportOptions) -> FileReport {
         let mut reports = Reports::default();
-        self.store.import(&[path], options, &mut reports).unwrap();
+        totals(self.store.import(&[path], options, &mut reports));
         assert_eq!(reports.0.len(), 1, "{:?}", reports.0);
         reports.0.remove(0)
     }
 
     pub fn import_all(&self, paths: &[PathBuf]) -> (ImportTotals, Vec<FileReport>) {
         let mut reports = Reports::default();
-        let totals = self.store.import(paths, &ImportOptions::default(), &mut reports).unwrap();
-        (totals, reports.0)
+        let imported = self.store.import(paths, &ImportOptions::default(), &mut reports);
+        (totals(imported), reports.0)
     }
 
     pub fn export(&self, session: &str, mode: &ExportMode) -> Vec<u8> {

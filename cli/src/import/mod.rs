@@ -7,7 +7,7 @@ mod teller;
 
 use std::time::Instant;
 
-use leafline::error::StoreError;
+use leafline::error::{ImportError, StoreError};
 use leafline::import::{ImportOptions, ImportStatus, ImportTotals, Recovery};
 use leafline::{Error, Store};
 use serde::Serialize;
@@ -145,7 +145,7 @@ pub(super) fn run(
         store.import(&paths, &options, &mut teller)
     };
     let told = teller.finish();
-    let totals = imported?;
+    let totals = totals_of(imported)?;
     let told = told.and_then(|()| print_totals(&totals, discovery.as_ref(), begun, listing, out));
     let has_prompts = prompts::take(&store, &paths, listing.is_quiet(), out)?;
     if !arguments.no_compact && !interrupt.is_set() && store.is_worth_compacting(&totals)? {
@@ -168,6 +168,16 @@ pub(super) fn run(
     }
     let has_failed = totals.beside.failed > 0 || !has_prompts;
     told.map(|()| if has_failed { Status::Failed } else { Status::Done })
+}
+
+/// The totals, also of an import that could not read a path: the path's line says so, and it counts as failed.
+pub(super) fn totals_of(
+    imported: leafline::Result<ImportTotals>,
+) -> leafline::Result<ImportTotals> {
+    match imported {
+        Err(Error::Import(ImportError::Unreadable { totals, .. })) => Ok(*totals),
+        imported => imported,
+    }
 }
 
 /// What is said of files beside sessions that could not be read.

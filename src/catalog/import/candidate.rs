@@ -283,7 +283,7 @@ impl Candidate {
 
 fn unreadable(path: &Path, error: &std::io::Error) -> Box<FileReport> {
     let report = FileReport::new(path.to_owned(), ImportStatus::Failed);
-    Box::new(report.with_reason(format!("reading it: {error}")))
+    Box::new(report.unread(error))
 }
 
 #[cfg(test)]

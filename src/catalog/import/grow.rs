@@ -12,7 +12,7 @@ use super::blob_folder::BlobFolder;
 use super::candidate::Candidate;
 use super::digest::Digest;
 use super::pipeline::BLOCK_BYTES;
-use super::report::{FileReport, ImportStatus, unread};
+use super::report::{FileReport, ImportStatus};
 use crate::error::Result;
 use crate::session::index::beginning::fill;
 use crate::session::index::finish::Indexed;
@@ -66,11 +66,9 @@ impl Growth<'_> {
         record: &SessionRecord,
     ) -> Result<Grown> {
         let report = candidate.report(ImportStatus::Grown);
-        let failed = |mut report: FileReport, error: &std::io::Error| {
-            let (refusal, reason) = unread(error);
-            report.add_reason(reason);
-            report.status = ImportStatus::Failed;
-            Ok(Grown::Yes(Box::new(FileReport { refusal, ..report })))
+        let failed = |report: FileReport, error: &std::io::Error| {
+            let report = FileReport { status: ImportStatus::Failed, ..report };
+            Ok(Grown::Yes(Box::new(report.unread(error))))
         };
         // The lines of a migrated session are not the imported bytes: those stay, and the file's beginning does not
         // matter.

@@ -47,7 +47,7 @@ pub use self::report::{
 pub use self::standing::{FileBehind, FolderStanding, LastSeen};
 use self::writer::Writer;
 use super::programs;
-use crate::error::Result;
+use crate::error::{FileContext, ImportError, Result};
 use crate::store::Store;
 use crate::store::owner::Owner;
 
@@ -71,7 +71,7 @@ const STREAM: &str = "-";
 struct How<'h> {
     options: &'h ImportOptions,
     mode: Mode,
-    /// The files that the caller has named, and not found in a folder.
+    /// The paths that the caller has named.
     named: &'h HashSet<PathBuf>,
 }
 
@@ -80,7 +80,8 @@ impl Store {
     ///
     /// Each file is stored as a whole or not at all; what a report calls imported is on disk. A file that is not a
     /// session, or that cannot be read, is reported and does not affect the others. One that is not a session is skipped if it
-    /// is in one of the folders, and has failed if its own path is given. The totals count the files of folders that are
+    /// is in one of the folders, and has failed if its own path is given. A path that is given and cannot be read is an error, after
+    /// all others are imported. The totals count the files of folders that are
     /// [left out](ImportTotals::left_out), because their names show a form of sessions that is not read. Memory is bounded by
     /// 256 MB and the longest line, whatever the files' sizes.
     ///
@@ -107,14 +108,16 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If the store itself fails; a file's failure is in its report.
+    /// [`ImportError::Unreadable`] if one of the paths is not there or cannot be read; [`Error::File`](crate::Error::File) if the folder of
+    /// blobs is not there; if the store itself fails. The failure of a file in a folder is in its report.
     pub fn import(
         &self,
         paths: &[impl AsRef<Path>],
         options: &ImportOptions,
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
-        let named = files_in(paths);
+        check_blobs(options)?;
+        let named = paths.iter().map(|path| path.as_ref().to_owned()).collect();
         let how = How { options, mode: Mode::Import, named: &named };
         self.import_by((paths, &[]), &how, observer)
     }
@@ -150,7 +153,8 @@ impl Store {
         options: &ImportOptions,
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
-        let named = files_in(paths);
+        check_blobs(options)?;
+        let named = paths.iter().map(|path| path.as_ref().to_owned()).collect();
         let how = How { options, mode: Mode::Sync, named: &named };
         self.import_by((paths, &[]), &how, observer)
     }
@@ -191,13 +195,14 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If the store itself fails; that the stream could not be read is in the report.
+    /// [`ImportError::Unreadable`] if the stream cannot be read; those of [`Self::import`] otherwise.
     pub fn import_from(
         &self,
         input: &mut dyn Read,
         options: &ImportOptions,
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
+        check_blobs(options)?;
         self.sweep()?;
         let temporary = std::env::temp_dir();
         let beside = self.path().parent().filter(|_| !self.is_in_memory());
@@ -213,18 +218,18 @@ impl Store {
         let mut report = FileReport::new(STREAM.into(), ImportStatus::Failed);
         let measured = |file: std::fs::File| Ok((file.metadata()?, file));
         let (metadata, file) = match kept {
-            Ok(Input::Stopped) => return Ok(outcome.finish()),
+            Ok(Input::Stopped) => return outcome.finish(),
             Ok(Input::NoSession { bytes, reason }) => {
                 report.status = ImportStatus::Skipped;
                 report.bytes = bytes;
                 outcome.add(&report.with_reason(reason.to_string()));
-                return Ok(outcome.finish());
+                return outcome.finish();
             }
             Ok(Input::Whole(file)) => match measured(file) {
                 Ok(measured) => measured,
-                Err(error) => return Ok(outcome.failed(report, &error)),
+                Err(error) => return outcome.failed(report, &error),
             },
-            Err(error) => return Ok(outcome.failed(report, &error)),
+            Err(error) => return outcome.failed(report, &error),
         };
         let found = FoundFile::kept(STREAM.into(), file, &metadata);
         self.import_found((vec![found], Vec::new()), &how, options.blobs.clone(), outcome)
@@ -268,7 +273,7 @@ impl Store {
         let totals = outcome.finish();
         run?;
         swept?;
-        Ok(totals)
+        totals
     }
 
     fn import_files(
@@ -363,15 +368,18 @@ impl Store {
     }
 }
 
-/// The paths that are not folders.
-fn files_in(paths: &[impl AsRef<Path>]) -> HashSet<PathBuf> {
-    paths.iter().map(AsRef::as_ref).filter(|path| !path.is_dir()).map(Path::to_owned).collect()
+/// Fails if the caller has named a folder of blobs that is not there.
+fn check_blobs(options: &ImportOptions) -> Result<()> {
+    match &options.blobs {
+        Some(blobs) => std::fs::read_dir(blobs).map(drop).at("looking for blobs in", blobs),
+        None => Ok(()),
+    }
 }
 
 /// The report of a file or folder that cannot be examined.
 fn not_found(path: &Path, problem: &NotFound) -> FileReport {
     let (status, refusal) = match problem {
-        NotFound::Failed(_) => (ImportStatus::Failed, None),
+        NotFound::Failed(_) => (ImportStatus::Failed, Some(Refusal::Unreadable)),
         NotFound::Loop | NotFound::Nowhere => (ImportStatus::Skipped, None),
         NotFound::LeftOut(reason) => (ImportStatus::LeftOut, Some(Refusal::LeftOut(*reason))),
     };
@@ -383,8 +391,9 @@ fn not_found(path: &Path, problem: &NotFound) -> FileReport {
 struct Outcome<'o> {
     totals: ImportTotals,
     observer: &'o mut dyn ImportObserver,
-    /// The files that the caller has named.
+    /// The paths that the caller has named, and the reports of those that cannot be read.
     named: &'o HashSet<PathBuf>,
+    unreadable: Vec<FileReport>,
     /// The indices of each path among the files; a path may be named more than once.
     places: HashMap<PathBuf, VecDeque<usize>>,
     waiting: BTreeMap<usize, FileReport>,
@@ -397,6 +406,7 @@ impl<'o> Outcome<'o> {
             totals: ImportTotals::default(),
             observer,
             named,
+            unreadable: Vec::new(),
             places: HashMap::new(),
             waiting: BTreeMap::new(),
             next: 0,
@@ -413,10 +423,15 @@ impl<'o> Outcome<'o> {
 
     fn add(&mut self, report: &FileReport) {
         let mut report = Cow::Borrowed(report);
-        if report.status == ImportStatus::Skipped && self.named.contains(&report.path) {
-            let report = report.to_mut();
-            report.status = ImportStatus::Failed;
-            report.refusal = Some(Refusal::NotASession);
+        if self.named.contains(&report.path) {
+            if report.status == ImportStatus::Skipped && !report.path.is_dir() {
+                let report = report.to_mut();
+                report.status = ImportStatus::Failed;
+                report.refusal = Some(Refusal::NotASession);
+            }
+            if report.refusal == Some(Refusal::Unreadable) {
+                self.unreadable.push(report.clone().into_owned());
+            }
         }
         self.totals.add(&report);
         let place = self.places.get_mut(&report.path).and_then(VecDeque::pop_front);
@@ -432,9 +447,9 @@ impl<'o> Outcome<'o> {
         }
     }
 
-    /// The totals of an import whose only file failed like this.
-    fn failed(mut self, report: FileReport, error: &std::io::Error) -> ImportTotals {
-        self.add(&report.with_reason(error.to_string()));
+    /// Ends an import whose only file could not be read.
+    fn failed(mut self, report: FileReport, error: &std::io::Error) -> Result<ImportTotals> {
+        self.add(&report.refused(Refusal::Unreadable, error.to_string()));
         self.finish()
     }
 
@@ -446,11 +461,15 @@ impl<'o> Outcome<'o> {
     }
 
     /// Passes on the reports that are still waiting after an import that was cut short.
-    fn finish(self) -> ImportTotals {
+    fn finish(self) -> Result<ImportTotals> {
         for report in self.waiting.values() {
             self.observer.file(report);
         }
-        self.totals
+        let (reports, totals) = (self.unreadable, self.totals);
+        if reports.is_empty() {
+            return Ok(totals);
+        }
+        Err(ImportError::Unreadable { reports, totals: Box::new(totals) }.into())
     }
 }
 

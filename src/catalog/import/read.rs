@@ -194,7 +194,7 @@ impl<'s> Reader<'s> {
         let failed = |candidate: &Candidate| candidate.report(ImportStatus::Failed);
         let planned = match known::plan(self.store, candidate, self.mode) {
             Ok(Ok(plan)) => Ok(plan),
-            Ok(Err(error)) => Err(failed(candidate).with_reason(format!("reading it: {error}"))),
+            Ok(Err(error)) => Err(failed(candidate).unread(&error)),
             // A damaged session fails only its own file.
             Err(Error::Corrupted(damage)) => {
                 Err(failed(candidate).refused(Refusal::Damaged, of_session(&damage)))

@@ -106,12 +106,15 @@ pub enum Refusal {
     },
     /// A line of the file is longer than [`ImportOptions::longest_line`].
     LongLine,
+    /// The file or folder is not there, or the system does not let it be read.
+    Unreadable,
 }
 
 /// Why a file could not be read to its end.
-pub(super) fn unread(error: &io::Error) -> (Option<Refusal>, String) {
+pub(super) fn unread(error: &io::Error) -> (Refusal, String) {
     let is_long = error.get_ref().is_some_and(|inner| inner.is::<LineTooLong>());
-    (is_long.then_some(Refusal::LongLine), format!("reading it: {error}"))
+    let refusal = if is_long { Refusal::LongLine } else { Refusal::Unreadable };
+    (refusal, format!("reading it: {error}"))
 }
 
 /// One file's outcome.
@@ -138,7 +141,7 @@ pub struct FileReport {
     pub bytes: u64,
     /// Why it was skipped or failed, or another remark.
     pub reason: Option<String>,
-    /// If it was not stored because of what the store has, or had: the reason.
+    /// If it was not stored: the reason, where a caller may act on it.
     #[serde(skip)]
     pub refusal: Option<Refusal>,
     /// Bytes of the file that this import stored: all, what it had gained, or none.
@@ -175,6 +178,12 @@ impl FileReport {
     pub(super) fn with_reason(mut self, reason: impl Into<String>) -> Self {
         self.add_reason(reason);
         self
+    }
+
+    /// The report on a file that could not be read to its end.
+    pub(super) fn unread(self, error: &io::Error) -> Self {
+        let (refusal, reason) = unread(error);
+        self.refused(refusal, reason)
     }
 
     /// The report on a file of a session that was removed.

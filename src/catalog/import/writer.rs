@@ -312,7 +312,7 @@ impl<'s> Writer<'s> {
         };
         self.batch.forget(current.start.session);
         let (refusal, reason) = unread(error);
-        self.failing = Some(FileReport { refusal, ..current.start.report });
+        self.failing = Some(FileReport { refusal: Some(refusal), ..current.start.report });
         self.give_up(&reason);
         self.commit()?;
         Ok(())

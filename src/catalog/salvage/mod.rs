@@ -16,7 +16,7 @@ use self::nameless::keep_nameless;
 use super::import::{FileReport, ImportObserver, ImportOptions, ImportStatus, Recovery};
 use super::path_text;
 use crate::destination::{refuse_store, with_ending};
-use crate::error::{Error, FileContext, Result, StoreError};
+use crate::error::{Error, FileContext, ImportError, Result, StoreError};
 use crate::history;
 use crate::lasting::make_folders;
 use crate::private::new_file;
@@ -116,7 +116,11 @@ impl Salvage {
         }
         let store = open(new.as_ref())?;
         let mut whole = Whole(Vec::new());
-        store.import(&paths, &ImportOptions::default(), &mut whole)?;
+        match store.import(&paths, &ImportOptions::default(), &mut whole) {
+            // Of a file that cannot be read the session stays damaged.
+            Ok(_) | Err(Error::Import(ImportError::Unreadable { .. })) => {}
+            Err(error) => return Err(error),
+        }
         self.damaged.retain_mut(|session| {
             if !session.sources.iter().any(|path| whole.0.contains(path)) {
                 return true;

@@ -19,7 +19,7 @@ use super::import::{
     BesideReport, BesideStatus, FileReport, ImportObserver, ImportOptions, ImportStatus, LeftOut,
     Refusal, file_beside, is_in_home, is_named_as_session,
 };
-use crate::error::Result;
+use crate::error::{FileContext, Result};
 use crate::store::opener::Opener;
 use crate::store::{Store, StoreOptions};
 
@@ -171,7 +171,7 @@ impl Watch {
         paths: &[impl AsRef<Path>],
         options: &ImportOptions,
     ) -> Result<Self> {
-        let path = store.as_ref().to_owned();
+        let path = std::path::absolute(store.as_ref()).at("finding", store.as_ref())?;
         Self::new(Place::File { path, options: store_options.clone(), open: None }, paths, options)
     }
 
@@ -183,9 +183,11 @@ impl Watch {
             .iter()
             .map(|path| Root { path: absolute(path.as_ref()), watched: None })
             .collect();
+        let mut options = options.clone();
+        options.blobs = options.blobs.as_deref().map(absolute);
         let mut watch = Self {
             place,
-            options: options.clone(),
+            options,
             roots,
             events,
             due: BTreeMap::new(),

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use self::tool_call::with_arguments;
 use super::{Sealed, optional};
+use crate::catalog::folder::named_directory;
 use crate::error::Result;
 use crate::session::live::json;
 use crate::session::live::rewrite::line_of;
@@ -72,8 +73,8 @@ pub trait OmpSession: Sealed {
     ///
     /// # Errors
     ///
-    /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) if the session is not one of pi or omp;
-    /// those of the store.
+    /// [`SessionError::WrongFamily`](crate::error::SessionError::WrongFamily) if the session is not one of omp;
+    /// [`SessionError::EmptyDirectory`](crate::error::SessionError::EmptyDirectory); those of the store.
     fn move_to(&mut self, cwd: &str) -> Result<()>;
 
     /// Replaces the arguments of a tool call in the last assistant message that makes it. Returns whether there is such
@@ -140,9 +141,10 @@ impl OmpSession for Session {
 
     fn move_to(&mut self, cwd: &str) -> Result<()> {
         self.only(Family::Omp, "move to another directory")?;
+        let cwd = named_directory(cwd)?;
         let directory = json(&cwd)?;
         self.replace_header(|reader, record| {
-            record.cwd = Some(cwd.to_owned());
+            record.cwd = Some(cwd.clone());
             let Some(header) = reader.get_header()? else { return Ok(Vec::new()) };
             let mut line = Vec::with_capacity(header.line().len());
             write_with_member(header.line(), "cwd", &directory, &mut line)?;

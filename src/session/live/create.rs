@@ -14,6 +14,7 @@ use super::conversation;
 use super::persistence::Persistence;
 use super::rewrite;
 use crate::catalog::filter::SessionFilter;
+use crate::catalog::folder::whole_directory;
 use crate::error::{Error, Result, SessionError};
 use crate::regular_file::may_be_at;
 use crate::store::Store;
@@ -31,7 +32,8 @@ pub(crate) const DEFERRED: &str = "deferred session";
 pub struct NewSession {
     /// Whose format its lines have.
     pub family: Family,
-    /// The working directory; Opal's metadata gets it as `working_dir`.
+    /// The working directory, as [`whole_directory`](crate::list::whole_directory) makes it; Opal's metadata gets it as
+    /// `working_dir`.
     pub cwd: String,
     /// Its id; `None` makes one as the family's program does.
     pub id: Option<String>,
@@ -174,6 +176,7 @@ impl Store {
     }
 
     fn begin(&self, new: &NewSession) -> Result<Begun> {
+        let new = NewSession { cwd: whole_directory(&new.cwd)?, ..new.clone() };
         let begun = new.begin(None)?;
         if new.id.is_some() {
             self.refuse_taken(&begun.record)?;
@@ -198,7 +201,7 @@ impl Store {
         let filter = SessionFilter {
             family: Some(new.family),
             without_agents: true,
-            ..SessionFilter::of_cwd(new.cwd.as_str())
+            ..SessionFilter::of_cwd(whole_directory(&new.cwd)?)
         };
         let newest = match self.find_most_recent(&filter)? {
             Some(newest) => {
@@ -242,7 +245,7 @@ impl Store {
         if !source.family().copies() {
             return Err(source.wrong_family("fork"));
         }
-        fork(self, &source.reader()?, cwd)
+        fork(self, &source.reader()?, &whole_directory(cwd)?)
     }
 }
 
