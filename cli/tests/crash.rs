@@ -42,9 +42,9 @@ fn a_killed_import_is_completed_by_the_next() {
     // A small session, two whose images make several slices, an irregular one, and two that are migrated.
     let shapes = [
         (200_000, 3, 0.0),
-        (45_000_000, 3, 0.9),
+        (25_000_000, 3, 0.9),
         (3_000_000, 3, 0.0),
-        (40_000_000, 3, 0.9),
+        (24_000_000, 3, 0.9),
         (3_000_000, 1, 0.0),
         (200_000, 2, 0.0),
     ];
@@ -65,7 +65,7 @@ fn a_killed_import_is_completed_by_the_next() {
         assert!(import(&store, &files).status().unwrap().success());
         begin.elapsed()
     };
-    let rounds = 20u32;
+    let rounds = 10u32;
     let mut partly = 0;
     for round in 0..rounds {
         let path = folder.path().join(format!("store-{round}"));
@@ -130,14 +130,14 @@ fn a_killed_replacement_leaves_one_of_both() {
     std::fs::create_dir(&files).unwrap();
     let file = files.join("session.jsonl");
     let mut old = Vec::new();
-    let shape = Shape { bytes: 30_000_000, ..Shape::default() };
+    let shape = Shape { bytes: 20_000_000, ..Shape::default() };
     let id = leafline_generate::generate(&shape, &mut old).unwrap().session_id;
     let header_end = old.iter().position(|&byte| byte == b'\n').unwrap();
     let mut new = old[..header_end - 1].to_vec();
     new.extend_from_slice(b",\"title\":\"rewritten\"}");
     new.extend_from_slice(&old[header_end..]);
     let path = folder.path().join("store");
-    for round in 0..10u32 {
+    for round in 0..6u32 {
         let (before, after) = if round % 2 == 0 { (&old, &new) } else { (&new, &old) };
         if round == 0 {
             std::fs::write(&file, before).unwrap();

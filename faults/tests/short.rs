@@ -5,7 +5,7 @@ use leafline_faults::pages::{self, Runs};
 
 #[test]
 fn damage_gives_no_wrong_answer_and_no_panic() {
-    let runs = Runs { seed: 20, first: 0, count: 800, threads: 2 };
+    let runs = Runs { seed: 20, first: 0, count: 300, threads: 2 };
     let report = pages::run(runs, &|_| {});
     assert!(report.failures.is_empty(), "{:#?}", report.failures);
     assert_eq!(report.counts.len(), KINDS.len());
@@ -16,7 +16,7 @@ fn damage_gives_no_wrong_answer_and_no_panic() {
         runs += count.runs;
         repaired += count.repaired;
     }
-    assert_eq!(runs, 800);
+    assert_eq!(runs, 300);
     // The damage was met.
-    assert!(errors > 100 && found > 50 && repaired > 25, "{:#?}", report.counts);
+    assert!(errors > 40 && found > 20 && repaired > 10, "{:#?}", report.counts);
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::edited::{damaged_session, edited_session};
 use super::oracle::{Oracle, Version};
 use super::place::{Place, corpus};
-use super::{Case, cases, requests};
+use super::{Case, cases, random_sessions, requests};
 
 /// Entries of a session at which contexts are compared, besides the leaf, no entry, and a missing one.
 const ENTRIES: usize = 20;
@@ -250,8 +250,8 @@ fn compare_all(version: Version) {
     }
     let compared = compare(&oracle, version, cases);
     println!("{version:?}: {compared:?}");
-    assert!(compared.contexts > 4_500, "only {} contexts were compared", compared.contexts);
-    assert!(compared.requests > 3_500, "only {} requests were compared", compared.requests);
+    assert!(compared.contexts > 1_500, "only {} contexts were compared", compared.contexts);
+    assert!(compared.requests > 1_000, "only {} requests were compared", compared.requests);
     // What `serde_json` refuses, and what pi itself throws at.
     assert!(compared.untold < 5, "pi tells nothing of {} sessions", compared.untold);
 }
@@ -276,12 +276,12 @@ fn contexts_are_those_of_pi_1_6() {
 fn edited_contexts_are_those_of_pi() {
     for version in Version::ALL {
         let Some(oracle) = Oracle::find_version(version) else { return };
-        let random = compare(&oracle, version, (0..300).map(edited_session));
+        let random = compare(&oracle, version, (0..random_sessions()).map(edited_session));
         println!("{version:?}, random: {random:?}");
-        assert!(random.contexts > 3_000 && random.untold < 3, "{random:?}");
-        let damaged = compare(&oracle, version, (0..count_of_damaged()).map(damaged_session));
+        assert!(random.contexts > 600 && random.untold < 3, "{random:?}");
+        let damaged = compare(&oracle, version, (0..random_sessions()).map(damaged_session));
         println!("{version:?}, damaged: {damaged:?}");
-        assert!(damaged.contexts > 1_000, "{damaged:?}");
+        assert!(damaged.contexts > 400, "{damaged:?}");
     }
 }
 
@@ -289,13 +289,8 @@ fn edited_contexts_are_those_of_pi() {
 fn requests_are_those_of_pi() {
     for version in Version::ALL {
         let Some(oracle) = Oracle::find_version(version) else { return };
-        let random = compare(&oracle, version, (0..400).map(requests::session));
+        let random = compare(&oracle, version, (0..random_sessions()).map(requests::session));
         println!("{version:?}, requests: {random:?}");
-        assert!(random.requests > 3_000 && random.untold == 0, "{random:?}");
+        assert!(random.requests > 400 && random.untold == 0, "{random:?}");
     }
-}
-
-/// How many damaged files are compared: `LEAFLINE_DAMAGED` can ask for more.
-fn count_of_damaged() -> u64 {
-    std::env::var("LEAFLINE_DAMAGED").map_or(150, |count| count.parse().unwrap())
 }

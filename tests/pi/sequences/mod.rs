@@ -22,7 +22,7 @@ use self::player::{Expected, FOLDER, Played, Player, Policy};
 use crate::oracle::Oracle;
 
 /// Sequences that a test plays; `LEAFLINE_SEQUENCES` has it play others.
-const SEQUENCES: u64 = 2_000;
+const SEQUENCES: u64 = 400;
 
 /// How many sequences Leafline may be ahead of pi.
 const AHEAD: usize = 16;
