@@ -99,7 +99,8 @@ export async function files(store: Store): Promise<void> {
   const bytes: number = await store.exportFile('a', 'a.jsonl', mode, 'blobs')
   const folder: FolderOptions = { mode, blobs: 'blobs', replace: !cancellation.isCancelled, sessions: ['a'] }
   const exported: ExportTotals = await store.exportFolder('out', folder, (file: ExportedFile) => file.outcome === 'kept', cancellation)
-  if (exported.bytes < bytes) throw new Error()
+  const blob: Buffer | null = await store.blob(await store.putBlob(Buffer.from('a picture')))
+  if (exported.bytes < bytes || blob === null) throw new Error()
 }
 
 export async function writing(session: Session): Promise<string[]> {

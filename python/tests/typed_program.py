@@ -38,7 +38,8 @@ def files(store: Store) -> int:
         totals = store.sync("a", progress=lambda report: report["status"], family="omp", replace=True)
     except UnreadablePaths as error:
         return len(error.paths)
-    exported = store.export(Path("out"), sessions=["a"], progress=print, replace=True)
+    exported = store.export(Path("out"), sessions=["a"], progress=print, replace=True, mode="portable")
+    assert store.blob(store.put_blob(b"a picture")) is not None
     return totals["imported"] + exported["written"] + store.export_file("a", "a.jsonl")
 
 

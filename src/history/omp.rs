@@ -1,6 +1,7 @@
 //! omp's `history.db`: an SQLite database of the same prompts (omp session storage document, prompt history storage).
 
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -117,8 +118,15 @@ impl PromptHistory {
         let (file, new) = temporary.database().at("writing", path)?.into_parts();
         let transfer = self.export_into(&new, path)?;
         file.sync_all().at("writing", path)?;
-        let kept = new.persist_noclobber(&place).map_err(|error| error.error);
-        kept.at("writing", path)?;
+        let kept = new.persist_noclobber(&place).or_else(|refused| match refused.error.kind() {
+            ErrorKind::AlreadyExists => Err(refused),
+            // The file system has neither hard links nor a rename that replaces nothing.
+            _ => match place.try_exists() {
+                Ok(false) => refused.path.persist(&place),
+                _ => Err(refused),
+            },
+        });
+        kept.map_err(|error| error.error).at("writing", path)?;
         sync_folder(folder);
         Ok(transfer)
     }

@@ -1,5 +1,6 @@
 //! What `keep on` and `keep off` change: shown first, and then done.
 
+use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -245,7 +246,10 @@ fn write(path: &Path, old: Option<&str>, new: &str) -> Result<(), Failure> {
                 ErrorKind::ResourceBusy | ErrorKind::CrossesDevices
             ) =>
         {
-            std::fs::write(path, new).map_err(failed)?;
+            let mut place = File::options().write(true).open(path).map_err(failed)?;
+            place.write_all(new.as_bytes()).map_err(failed)?;
+            place.set_len(new.len() as u64).map_err(failed)?;
+            place.sync_all().map_err(failed)?;
         }
         named => drop(named.map_err(|error| failed(error.error))?),
     }
