@@ -30,7 +30,7 @@ struct Question {
 
 impl Question {
     fn of(case: Case) -> Option<Self> {
-        let place = Place::new();
+        let place = Place::in_memory();
         let path = place.write("session.jsonl", &case.bytes);
         let options = leafline::import::ImportOptions {
             family: Some(leafline::Family::Pi),

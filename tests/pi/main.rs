@@ -104,7 +104,7 @@ fn pi_makes_of_every_file_what_leafline_makes() {
     let answers = oracle.load(cases.iter().map(|case| &case.bytes[..]));
     let mut compared = 0;
     for (case, answer) in cases.iter().zip(&answers) {
-        let place = Place::new();
+        let place = Place::in_memory();
         let path = place.write("session.jsonl", &case.bytes);
         let options = leafline::import::ImportOptions {
             family: Some(leafline::Family::Pi),

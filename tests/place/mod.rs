@@ -41,6 +41,12 @@ impl Place {
         Self { folder, store }
     }
 
+    /// With a store in memory: for many cases one after the other.
+    pub fn in_memory() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        Self { folder, store: Store::in_memory().unwrap() }
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

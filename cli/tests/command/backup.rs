@@ -111,7 +111,7 @@ fn a_killed_backup_leaves_the_one_before() {
     let file = folder.join("backup");
     let (mut whole, mut made) = (Duration::ZERO, Duration::ZERO);
     let mut outcomes = [0, 0];
-    for round in 0..24 {
+    for round in 0..10 {
         let begin = |file: &Path| {
             let mut command = command(&change.scene.store());
             command.args(["backup", path(file)]).stdout(Stdio::null());
@@ -122,7 +122,7 @@ fn a_killed_backup_leaves_the_one_before() {
         let started = Instant::now();
         let mut child = begin(&file);
         if round > 0 {
-            std::thread::sleep(made * round / 20);
+            std::thread::sleep(made * round / 8);
             child.kill().unwrap();
         }
         child.wait().unwrap();
@@ -137,7 +137,7 @@ fn a_killed_backup_leaves_the_one_before() {
         let started = Instant::now();
         let mut child = begin(&file);
         if round > 0 {
-            std::thread::sleep(whole * round / 20);
+            std::thread::sleep(whole * round / 8);
             child.kill().unwrap();
         }
         child.wait().unwrap();

@@ -141,7 +141,7 @@ fn others_append_and_read_while_the_store_is_written_anew() {
 fn nothing_is_lost_of_many_appends_beside_many_compactions() {
     let scene = Scene::of_session(&crate::scene::file([header("s"), message("a1", None, "first")]));
     let mut acknowledged = entries(&scene);
-    for _ in 0..40 {
+    for _ in 0..10 {
         let mut compacting = command(&scene.store()).args(["compact", "--wait"]).spawn().unwrap();
         while compacting.try_wait().unwrap().is_none() {
             let mut child = appending(&scene);
@@ -161,9 +161,9 @@ fn a_killed_compaction_leaves_the_store_as_it_was() {
     let scene = loose();
     let export = scene.run(["export", "s"]).ok().text();
     let loose = size(&scene);
-    for step in 0..12 {
+    for step in 0..6 {
         let mut child = command(&scene.store()).arg("compact").spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(40 * step));
+        std::thread::sleep(Duration::from_millis(80 * step));
         child.kill().unwrap();
         child.wait().unwrap();
         assert_eq!(scene.run(["export", "s"]).ok().text(), export);
