@@ -163,6 +163,17 @@ pub(crate) fn references(view: View<'_>) -> Result<BTreeSet<Hash>> {
     Ok(references)
 }
 
+/// Those of these blobs whose bytes the store has.
+pub(crate) fn held(snapshot: &Snapshot, hashes: &BTreeSet<Hash>) -> Result<BTreeSet<Hash>> {
+    let mut held = BTreeSet::new();
+    for hash in hashes {
+        if snapshot.blob_record(hash)?.is_some_and(|record| record.size.is_some()) {
+            held.insert(*hash);
+        }
+    }
+    Ok(held)
+}
+
 /// Writes these blobs into a folder, each named by its hash. Those whose bytes the store does not have are left out.
 pub(crate) fn write_blobs(
     snapshot: &Snapshot,

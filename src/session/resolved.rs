@@ -1,7 +1,7 @@
 //! Entries with the blobs that they refer to.
 
 use super::entry::Entry;
-use super::export::references;
+use super::export::{held, references};
 use super::reader::SessionReader;
 use super::render::{Renderer, Rendering};
 use crate::error::Result;
@@ -44,7 +44,7 @@ impl SessionReader {
         Ok(Entry::new(view.reading(), ordinal, bytes))
     }
 
-    /// The blobs to which the session's lines refer, each once: SHA-256 in lower-case hex, for
+    /// The blobs to which the session's lines refer and that the store has, each once: SHA-256 in lower-case hex, for
     /// [`Store::get_blob`](crate::Store::get_blob). [`ExportMode::Portable`] writes them into the lines, and an export into a
     /// folder writes them where the program looks for them.
     ///
@@ -54,6 +54,7 @@ impl SessionReader {
     ///
     /// Those of the store.
     pub fn blob_references(&self) -> Result<Vec<String>> {
-        Ok(references(self.view())?.iter().map(blobs::hex).collect())
+        let held = held(self.snapshot(), &references(self.view())?)?;
+        Ok(held.iter().map(blobs::hex).collect())
     }
 }

@@ -24,7 +24,7 @@ fn omp_continues_a_session_in_a_folder_of_exports() {
     let picture = "QUJD".repeat(400);
     let image = json!({"type": "image", "mimeType": "image/png", "data": picture});
     let message = json!({"role": "user", "content": [image], "timestamp": 1_767_225_600_000u64});
-    place.store.session(id).unwrap().append_message(&message.to_string()).unwrap();
+    place.store.session(id).unwrap().append_message(&message).unwrap();
     place.store.export_all(&folder, &ExportOptions::default(), |_| {}).unwrap();
     let reader = place.store.reader(id).unwrap();
     let cwd = reader.facts().cwd.unwrap().to_string();

@@ -78,7 +78,8 @@ fn several_sessions_go_into_a_folder() {
     scene.run(["rm", CLAUDE]).ok();
     let told = lines(&[OMP_3, "-o", &named]);
     assert!(told.last().unwrap().starts_with("1 session: 1 written; "), "{told:?}");
-    assert_eq!(below(&folder).len(), 4);
+    // With its blob.
+    assert_eq!(below(&folder).len(), 5);
     // The rest follows, and the file of the session that is gone is told of then.
     let told = lines(&["--all", "-o", &named]);
     assert!(told.iter().any(|line| line.starts_with("left ") && line.contains(CLAUDE)), "{told:?}");

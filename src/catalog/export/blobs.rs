@@ -1,6 +1,5 @@
 //! Puts the blobs to which sessions refer where their programs look for them.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,7 +9,7 @@ use super::places::Listed;
 use crate::error::Result;
 use crate::open_folder::OpenFolder;
 use crate::redact::Redactor;
-use crate::session::export::{references, write_blobs};
+use crate::session::export::{held, references, write_blobs};
 use crate::session::{ExportMode, SessionReader};
 
 /// Writes the blobs to which a session refers into a folder, which is made if the store has one of them. Returns the number of
@@ -22,12 +21,7 @@ pub(super) fn put(
 ) -> Result<usize> {
     let snapshot = reader.snapshot();
     let references = references(reader.view())?;
-    let mut held = BTreeSet::new();
-    for hash in &references {
-        if snapshot.blob_record(hash)?.is_some_and(|record| record.size.is_some()) {
-            held.insert(*hash);
-        }
-    }
+    let held = held(snapshot, &references)?;
     if !held.is_empty() {
         write_blobs(snapshot, &held, &make_folder()?, redactor)?;
     }
