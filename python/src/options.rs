@@ -14,8 +14,8 @@ pub(crate) fn family(name: Option<&str>) -> PyResult<Option<Family>> {
 }
 
 /// The form of an export by its name.
-pub(crate) fn mode(name: Option<&str>) -> PyResult<ExportMode> {
-    Ok(match name.unwrap_or("current") {
+pub(crate) fn mode(name: &str) -> PyResult<ExportMode> {
+    Ok(match name {
         "current" => ExportMode::Current,
         "exact" => ExportMode::Exact,
         "original" => ExportMode::Original,

@@ -156,8 +156,8 @@ impl SessionReader {
         json::loads(py, context.to_json().as_bytes())
     }
 
-    #[pyo3(signature = (*, mode=None))]
-    fn bytes<'py>(&self, py: Python<'py>, mode: Option<&str>) -> PyResult<Bound<'py, PyBytes>> {
+    #[pyo3(signature = (*, mode="current"))]
+    fn bytes<'py>(&self, py: Python<'py>, mode: &str) -> PyResult<Bound<'py, PyBytes>> {
         let mode = options::mode(mode)?;
         let bytes = self.read(py, |reader| {
             let mut bytes = Vec::new();

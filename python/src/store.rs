@@ -177,7 +177,7 @@ impl Store {
         json::facts(py, &progress.finish(totals)?)
     }
 
-    #[pyo3(signature = (folder, progress, *, sessions=None, replace=false, mode=None))]
+    #[pyo3(signature = (folder, progress, *, sessions=None, replace=false, mode="current"))]
     fn export_folder<'py>(
         &self,
         py: Python<'py>,
@@ -185,7 +185,7 @@ impl Store {
         progress: Option<Py<PyAny>>,
         sessions: Option<Vec<String>>,
         replace: bool,
-        mode: Option<&str>,
+        mode: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = ExportOptions { replace, ..options::mode(mode)?.into() };
         let progress = Progress::new(progress);
@@ -206,13 +206,13 @@ impl Store {
         json::facts(py, &progress.finish(totals)?)
     }
 
-    #[pyo3(signature = (session, path, *, mode=None))]
+    #[pyo3(signature = (session, path, *, mode="current"))]
     fn export_file(
         &self,
         py: Python<'_>,
         session: &str,
         path: PathBuf,
-        mode: Option<&str>,
+        mode: &str,
     ) -> PyResult<u64> {
         let mode = options::mode(mode)?;
         self.work(py, |store| store.export_file(session, &mode, &path))
