@@ -65,7 +65,7 @@ fn a_server_that_cannot_write_ends() {
 #[test]
 fn a_call_that_fails_is_told_and_loses_nothing() {
     let program = common::program();
-    let runs = calls::Runs { numbers: 0..60, threads: 2, ..all(&program) };
+    let runs = calls::Runs { numbers: 0..60, ..all(&program) };
     let Some(report) = run(&runs) else { return };
     assert!(report.failures.is_empty(), "{:#?}", report.failures);
     let sum = |of: fn(&calls::Count) -> u64| report.counts.values().map(of).sum::<u64>();
@@ -76,7 +76,7 @@ fn a_call_that_fails_is_told_and_loses_nothing() {
 #[test]
 fn memory_or_a_thread_that_is_not_given_is_told_and_loses_nothing() {
     let program = common::program();
-    let runs = calls::Runs { numbers: 0..30, threads: 2, memory: true, ..all(&program) };
+    let runs = calls::Runs { numbers: 0..30, memory: true, ..all(&program) };
     let Some(report) = run(&runs) else { return };
     assert!(report.failures.is_empty(), "{:#?}", report.failures);
     assert!(report.counts.values().any(|count| count.failed > 0), "{:#?}", report.counts);
