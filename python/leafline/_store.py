@@ -182,8 +182,7 @@ class Store:
         return self._native.export_folder(folder, progress, sessions=sessions, replace=replace, mode=mode)
 
     def export_file(self, session: str, path: PathLike, *, mode: ExportMode = "current") -> int:
-        """Writes a session's file, and returns its bytes. A session of omp's has its images in it with the mode ``portable``
-        alone."""
+        """Writes a session's file, and returns its bytes. Only the mode ``portable`` writes the images of omp's sessions into it."""
         return self._native.export_file(session, path, mode=mode)
 
     def blob(self, hash: str) -> bytes | None:

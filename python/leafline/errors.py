@@ -191,7 +191,7 @@ class ImportFailed(Error):
 
 
 class UnreadablePaths(ImportFailed):
-    """``paths`` that the call named are not there or cannot be read. What the others have is stored."""
+    """``paths`` that the call named are not there or cannot be read. The others are stored."""
 
     paths: list[str]
 

@@ -120,7 +120,7 @@ pub(crate) fn named_directory(path: &str) -> Result<String> {
     }
 }
 
-/// Whether a path is absolute on Windows: `C:\work`, `C:/work` or `\\server\share`.
+/// True of a path that is absolute on Windows: `C:\work`, `C:/work` or `\\server\share`.
 fn is_absolute_on_windows(path: &str) -> bool {
     match path.as_bytes() {
         [drive, b':', b'\\' | b'/', ..] => drive.is_ascii_alphabetic(),

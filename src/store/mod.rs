@@ -270,7 +270,7 @@ impl Store {
     /// The same. `waits` says whether to wait for the transaction of another process, so that the file is open to be written.
     fn open_waiting(path: &Path, options: &StoreOptions, waits: bool) -> Result<Self> {
         let Opened { handle, file } = opening::open(path, options, waits)?;
-        // What lies next to the file stays there if the process changes its directory.
+        // The files next to the store are found after the process changes its directory, too.
         let path = std::path::absolute(path).at("finding", path)?;
         let store = Self::with_handle(handle, Some(file), path, options)?;
         if options.without_journal {

@@ -117,7 +117,7 @@ impl Salvage {
         let store = open(new.as_ref())?;
         let mut whole = Whole(Vec::new());
         match store.import(&paths, &ImportOptions::default(), &mut whole) {
-            // Of a file that cannot be read the session stays damaged.
+            // A session whose file cannot be read stays damaged.
             Ok(_) | Err(Error::Import(ImportError::Unreadable { .. })) => {}
             Err(error) => return Err(error),
         }
