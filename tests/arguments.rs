@@ -1,8 +1,7 @@
-//! What a host gives: paths and numbers.
+//! Paths and numbers that callers pass.
 //!
-//! Guards against a path that is wrong and that only an observer hears of, relative paths that mean another place once the process
-//! changes its directory, and numbers that end the process because they
-//! size something.
+//! Guards against a wrong path that only an observer hears of, relative paths that lead elsewhere once the process changes its
+//! directory, and numbers that end the process because they are used as a size.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 

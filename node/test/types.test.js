@@ -1,4 +1,4 @@
-// What a user's compiler says of the package's types.
+// Compiles a program against the package's types, as a user's compiler does.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'

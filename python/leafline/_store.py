@@ -12,9 +12,9 @@ from . import _leafline
 from ._arguments import checked
 from ._leafline import Session, SessionReader
 from ._types import (
+    ExportMode,
     ExportReport,
     ExportTotals,
-    ExportMode,
     Family,
     FileReport,
     ImportTotals,

@@ -14,8 +14,8 @@ Order = Literal["modified", "created", "title", "size"]
 """The order of a list: the latest message, the latest creation or the largest first; or by title."""
 
 ExportMode = Literal["current", "exact", "original", "portable"]
-"""The form of an export: as the session's program has it today; as close to the imported bytes as possible; the imported bytes; or
-with the images and texts in it to which its lines refer."""
+"""The form of an export: ``current``, as the session's program has it today; ``exact``, as close to the imported bytes as possible;
+``original``, the imported bytes; ``portable``, with the blobs to which its lines refer written into them."""
 
 Role = Literal["user", "assistant", "tool", "system", "summary", "shell", "custom"]
 """Whom an entry is from, where entries are searched."""

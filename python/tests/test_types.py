@@ -1,4 +1,4 @@
-"""What a type checker says of the package: guards against types that are not those of the module."""
+"""Checks the package with a type checker: guards against types that are not those of the module."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ impl Folders {
         Ok((folders, events))
     }
 
-    /// Asks the system for a watcher, if there is none. Returns true if that made one.
+    /// Asks the system for a watcher, unless it has given one already. Returns true if it gives one now.
     fn start(&mut self) -> bool {
         if self.system.is_some() {
             return false;
