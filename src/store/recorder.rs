@@ -78,7 +78,7 @@ pub(crate) enum Fault {
     Full(usize),
     /// What was written cannot be put on the disk. Who reads it still finds it in memory.
     Forgetful,
-    /// The same, and memory does not have it any more either.
+    /// The same, and memory does not have it any more either: there are zeros on the disk, and in memory.
     Evicting,
 }
 
@@ -237,6 +237,24 @@ impl Recording {
         }
         state.total += 1;
         *state.by_thread.entry(std::thread::current().id()).or_default() += 1;
+        self.changed.notify_all();
+    }
+
+    /// Notes that the system forgot what was written to a file, and what the disk has in its place.
+    fn forget(&self, file: FileId, evicted: Vec<Event>) {
+        let mut state = lock(&self.state);
+        let mut events = lock(&self.events);
+        let before = events.len();
+        let until = before + 1 + evicted.len();
+        events.push(Event::Forgotten { file, until: before });
+        if !evicted.is_empty() {
+            events.extend(evicted);
+            events.push(Event::Synced { file, until });
+        }
+        let count = events.len() - before;
+        drop(events);
+        state.total += count;
+        *state.by_thread.entry(std::thread::current().id()).or_default() += count;
         self.changed.notify_all();
     }
 
@@ -411,12 +429,15 @@ pub(super) fn begin_sync(file: &File) -> io::Result<Sync> {
     record.wait_for_others();
     record.stand_still(id);
     if let Some(fault) = record.fault(id, false) {
+        let mut evicted = Vec::new();
         if fault == Fault::Evicting {
             for (at, bytes) in record.unsynced(id) {
-                file.write_all_at(&vec![0; bytes], at)?;
+                let bytes = vec![0; bytes];
+                file.write_all_at(&bytes, at)?;
+                evicted.push(Event::Write { file: id, at, bytes });
             }
         }
-        record.note(Event::Forgotten { file: id, until: record.count() });
+        record.forget(id, evicted);
         if let Some(all) = lock(&RECORDERS).as_mut() {
             *all.forgotten.entry(identity(file)).or_default() += 1;
         }
