@@ -195,6 +195,60 @@ fn find_files(folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 #[test]
+fn lines_without_an_id_are_there_once_too() {
+    let place = Place::new();
+    let state =
+        "{\"type\":\"permission-mode\",\"permissionMode\":\"default\",\"sessionId\":\"s\"}\n";
+    let entry = |id: &str, parent: Option<&str>| {
+        let message = serde_json::json!({"role": "user", "content": id});
+        let entry = serde_json::json!({
+            "type": "user", "uuid": id, "parentUuid": parent, "sessionId": "s",
+            "timestamp": "2026-01-01T00:00:00.000Z", "message": message,
+        });
+        format!("{entry}\n")
+    };
+    let (first, second, third) = (entry("a", None), entry("b", Some("a")), entry("c", Some("b")));
+    let begun = [state, &first, state, &second].concat();
+    let report = place.import(&place.write("s.jsonl", begun.as_bytes()));
+    let id = report.session.unwrap();
+    let again = |lines: &str| {
+        let mut session = place.store.session(&id).unwrap();
+        let appended = session.append_lines(lines.as_bytes(), RepeatedIds::Ignore).unwrap();
+        (appended.added, appended.ignored)
+    };
+    assert_eq!(again(&begun), (0, 4));
+    // The state is written again before the next entry, although it is as before.
+    let grown = [&*begun, state, &third, state].concat();
+    assert_eq!(again(&grown), (3, 4));
+    assert_eq!(again(&grown), (0, 7));
+    assert_eq!(again(&[&*third, state].concat()), (0, 2));
+    assert_eq!(again(state), (1, 0));
+    assert_eq!(String::from_utf8(place.exact(&id)).unwrap(), [&*grown, state].concat());
+}
+
+#[test]
+fn the_files_of_the_samples_are_there_once() {
+    let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("import/samples");
+    for family in ["pi", "omp", "claude", "opal"] {
+        let place = Place::new();
+        for report in place.import_all(&[samples.join(family)]).1 {
+            let Some(id) = report.session else { continue };
+            let bytes = std::fs::read(&report.path).unwrap();
+            let mut session = place.store.session(&id).unwrap();
+            let facts = session.reader().unwrap().facts();
+            // The lines of an earlier version of the format were given ids.
+            if facts.migrated {
+                continue;
+            }
+            let before = facts.lines;
+            let appended = session.append_lines(&bytes, RepeatedIds::Ignore).unwrap();
+            assert_eq!(appended.added, 0, "{}", report.path.display());
+            assert_eq!(session.reader().unwrap().facts().lines, before);
+        }
+    }
+}
+
+#[test]
 fn what_is_appended_twice_is_there_once() {
     let place = Place::new();
     let mut new = NewSession::new(Family::Pi, "/work");

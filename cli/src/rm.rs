@@ -22,12 +22,12 @@ const MOST_NAMED: usize = 20;
 
 /// Delete sessions
 ///
-/// Deletes the sessions with all their entries, the files that were imported from beside them, the blobs that no other session
-/// shares, and their words in the search index, in one step: all of them, or none if one does not exist or the disk is too full. Later imports reuse the space;
-/// `leafline compact` returns it to the file system.
+/// Deletes the sessions and those of their agents with all their entries, the files that were imported from beside them, the
+/// blobs that no other session shares, and their words in the search index, in one step: all of them, or none if one does not
+/// exist or the disk is too full. Later imports reuse the space; `leafline compact` returns it to the file system.
 ///
 /// Files stay where they are, and no import or sync brings a deleted session back from them: they report when it was
-/// removed. `leafline import --restore PATH` imports it again.
+/// removed. `leafline import --restore PATH` imports it again, with the agents in the folder beside it.
 ///
 /// Asks before it deletes more than one session. Without a terminal that needs --yes.
 ///
@@ -81,11 +81,11 @@ pub(super) fn run(
     out: &mut Output,
 ) -> Result<Status, Failure> {
     if arguments.dry_run {
-        return foretell(&chosen(arguments, &place.open_to_read()?)?, out);
+        return foretell(&chosen(arguments, &place.open_to_read()?)?.1, out);
     }
     let store = place.open_to_change()?;
-    let chosen = chosen(arguments, &store)?;
-    if chosen.len() > 1 && !arguments.yes && !is_confirmed(&chosen)? {
+    let (named, chosen) = chosen(arguments, &store)?;
+    if named > 1 && !arguments.yes && !is_confirmed(&chosen)? {
         complain("nothing was deleted");
         return Ok(Status::Failed);
     }
@@ -104,8 +104,8 @@ pub(super) fn run(
     Ok(Status::Done)
 }
 
-/// The sessions that the arguments name or describe, each once.
-fn chosen(arguments: &Arguments, store: &Store) -> Result<Vec<Chosen>, Failure> {
+/// How many sessions the arguments name or describe; and these with those of their agents, each once.
+fn chosen(arguments: &Arguments, store: &Store) -> Result<(usize, Vec<Chosen>), Failure> {
     let mut all = Vec::new();
     if arguments.sessions.is_empty() {
         let filter = SessionFilter { until: arguments.older_than, ..arguments.choice.filter()? };
@@ -116,13 +116,23 @@ fn chosen(arguments: &Arguments, store: &Store) -> Result<Vec<Chosen>, Failure> 
     }
     let mut known = HashSet::new();
     all.retain(|session| known.insert(session.id.to_string()));
-    let chosen = all.into_iter().map(|facts| Chosen {
+    let named = all.len();
+    known.clear();
+    let mut with_agents = Vec::new();
+    all.reverse();
+    while let Some(session) = all.pop() {
+        if known.insert(session.id.to_string()) {
+            all.extend(store.agents_of(&session.id)?.into_iter().rev());
+            with_agents.push(session);
+        }
+    }
+    let chosen = with_agents.into_iter().map(|facts| Chosen {
         title: facts.title.as_deref().or(facts.first_prompt.as_deref()).map(str::to_owned),
         id: facts.id.to_string(),
         lines: facts.lines,
         bytes: facts.bytes,
     });
-    Ok(chosen.collect())
+    Ok((named, chosen.collect()))
 }
 
 /// Asks at the terminal whether the sessions are to be deleted.

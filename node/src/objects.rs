@@ -426,7 +426,7 @@ impl Asked {
     }
 }
 
-/// What `Session.appendLines` does with entries whose ids are there already.
+/// What `Session.appendLines` does with lines that are there already.
 #[napi(object)]
 #[derive(Default)]
 pub struct AppendOptions {

@@ -108,7 +108,7 @@ class Session:
         """Appends a message, which has a ``role``."""
     def append_lines(self, lines: bytes, *, ignore_repeated: bool = False) -> tuple[int, int]:
         """Appends lines byte for byte, as what the session's file has gained. Returns how many were added, and how many left out
-        since an entry with their id was there."""
+        since they were there."""
     def branch(self, entry: str) -> None:
         """Moves the leaf to an entry."""
     def reset_leaf(self) -> None:

@@ -36,19 +36,20 @@ pub struct Removed {
 }
 
 impl Store {
-    /// Deletes a session, and the blobs that no other session shares, and keeps imports from bringing it back:
-    /// [`Self::remove_all`] for one.
+    /// Deletes a session with those of its agents, and the blobs that no other session shares, and keeps imports from bringing
+    /// them back: [`Self::remove_all`] for one. What is returned is about the session alone.
     ///
     /// # Errors
     ///
     /// Those of [`Self::remove_all`].
     pub fn remove(&self, session: &str) -> Result<Removed> {
-        let removed = self.remove_all(&[session])?.pop();
+        let removed = self.remove_all(&[session])?.into_iter().next();
         removed.ok_or_else(|| Error::Session(SessionError::NotFound { id: session.to_owned() }))
     }
 
-    /// Deletes sessions, by their ids or unique beginnings of them, the files beside them, and the blobs that no other session
-    /// shares: all of them or, if one is not found or the disk has no room, none. A session that is named twice is deleted once.
+    /// Deletes sessions, by their ids or unique beginnings of them, the sessions of their [agents](Store::agents_of), the files
+    /// beside them, and the blobs that no other session shares: all of them or, if one is not found or the disk has no room, none.
+    /// Returns each deleted session once, with its agents behind it.
     ///
     /// Imports do not bring the sessions back from their files: they report [`ImportStatus::Removed`], unless
     /// [`ImportOptions::restore`] is set. The search index follows with its next update.
@@ -87,15 +88,17 @@ impl Store {
         let mut chosen = Vec::new();
         let committed = self.write(|snapshot| {
             let mut batch = Batch::default();
-            for session in sessions {
-                let key = find(&snapshot, session.as_ref())?;
+            let parents = snapshot.session_parents()?;
+            let named = sessions.iter().map(|session| find(&snapshot, session.as_ref()));
+            let mut left = named.rev().collect::<Result<Vec<SessionKey>>>()?;
+            while let Some(key) = left.pop() {
                 if chosen.iter().any(|(known, _): &(SessionKey, _)| *known == key) {
                     continue;
                 }
-                let record = snapshot.session(key)?;
-                let record = record.ok_or_else(|| {
-                    Error::Session(SessionError::NotFound { id: session.as_ref().to_owned() })
-                })?;
+                let Some(record) = snapshot.session(key)? else { continue };
+                if let Some(parents) = &parents {
+                    left.extend(parents.started_by(record.id().as_bytes())?.into_iter().rev());
+                }
                 batch.remove(key, &owner);
                 let (session, lines, bytes) = (record.id(), record.physical_lines(), record.bytes);
                 let beside = snapshot.files_beside(key, &record)?;

@@ -182,7 +182,7 @@ fn they_are_listed_and_read_and_go_with_their_session() {
     assert_eq!(scene.run(["stats", CLAUDE, "--json"]).ok().json()["beside"]["count"], 4);
     let removed = scene.run(["rm", CLAUDE]).ok().text();
     assert!(removed.contains("; 4 files beside it, 2.0 MB; "), "{removed}");
-    assert_eq!(scene.run(["stats", "--json"]).ok().json()["beside"]["count"], 1);
+    assert_eq!(scene.run(["stats", "--json"]).ok().json()["beside"]["count"], 0);
     scene.run(["verify"]).ok();
 }
 

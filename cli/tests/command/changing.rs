@@ -1,6 +1,6 @@
 //! `leafline rm` and `compact`.
 
-use crate::scene::{OMP_3, PI_1, PI_3, SAMPLES, Scene, sample};
+use crate::scene::{AGENTS, CLAUDE, OMP_3, PI_1, PI_3, SAMPLES, Scene, path, sample, samples};
 
 #[test]
 fn rm_deletes_and_tells_what_was_freed() {
@@ -12,6 +12,33 @@ fn rm_deletes_and_tells_what_was_freed() {
     scene.run(["show", PI_3]).fails(1);
     assert_eq!(scene.run(["export", PI_1, "--as", "exact"]).ok().stdout, sample(PI_1));
     assert!(scene.run(["verify"]).ok().text().contains("no problems"));
+}
+
+#[test]
+fn agents_go_and_come_back_with_their_session() {
+    let scene = Scene::of_samples();
+    let listed = || scene.run(["ls", "--agents"]).ok().text().lines().count();
+    let foretold = scene.run(["rm", CLAUDE, "--dry-run"]).ok().text();
+    assert_eq!(foretold.lines().count(), 4, "{foretold}");
+    let removed = scene.run(["rm", CLAUDE]).ok().text();
+    let removed: Vec<&str> = removed.lines().collect();
+    assert_eq!(removed.len(), 3, "{removed:?}");
+    for (line, id) in removed.iter().zip([CLAUDE, AGENTS[0], AGENTS[1]]) {
+        assert!(line.contains(id), "{line}");
+    }
+    assert_eq!(listed(), SAMPLES - 3);
+    let project = samples().join("claude/projects/-home-robin-work-tide-clock");
+    let file = project.join(format!("{CLAUDE}.jsonl"));
+    scene.run(["import", path(&file)]).ok();
+    assert_eq!(listed(), SAMPLES - 3);
+    // One agent is in the folder beside it, the other one in the project's folder.
+    scene.run(["import", "--restore", path(&file)]).ok();
+    assert_eq!(listed(), SAMPLES - 1);
+    scene.run(["import", "--restore", path(&project)]).ok();
+    assert_eq!(listed(), SAMPLES);
+    scene.run(["rm", AGENTS[0]]).ok();
+    assert_eq!(listed(), SAMPLES - 1);
+    scene.run(["verify"]).ok();
 }
 
 #[test]

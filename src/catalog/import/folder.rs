@@ -73,13 +73,13 @@ pub(crate) fn find(paths: &[impl AsRef<Path>], failed: Failed<'_>) -> Vec<FoundF
 /// ending, and in the folders in that. The file is there too, or `is_known` says of its path that it was imported from. Of a
 /// path that is a file, those in the folder beside it. Of each session's file those in the folders for it in its program's home
 /// too. A link to such a folder is followed, and so are links to files; one to a folder further down is not: what it leads to is
-/// not what the program keeps.
+/// not what the program keeps. Sessions in the folder beside a file that is named, those of agents, are taken `with_agents` alone.
 pub(super) fn find_with_beside(
-    paths: &[impl AsRef<Path>],
+    (paths, with_agents): (&[impl AsRef<Path>], bool),
     is_known: &dyn Fn(&Path) -> bool,
     failed: Failed<'_>,
 ) -> (Vec<FoundFile>, Vec<PathBuf>) {
-    let beside = Some(Beside { is_known, files: Vec::new() });
+    let beside = Some(Beside { is_known, with_agents, files: Vec::new() });
     let mut search = Search::of(paths, beside, failed);
     search.homes();
     (search.files, search.beside.map_or_else(Vec::new, |beside| beside.files))
@@ -112,6 +112,8 @@ enum Sessions {
 struct Beside<'f> {
     /// Whether a path that has no file was imported from.
     is_known: &'f dyn Fn(&Path) -> bool,
+    /// Whether the sessions beside a file that is named are taken.
+    with_agents: bool,
     files: Vec<PathBuf>,
 }
 
@@ -176,15 +178,17 @@ impl<'f> Search<'f> {
         }
     }
 
-    /// Searches the folder beside a file, if there is one, for what is not a session.
+    /// Searches the folder beside a file, if there is one.
     fn folder_beside(&mut self, file: &Path) {
         let name = file.file_name().map(OsStr::as_encoded_bytes);
         let has_ending = name.is_some_and(|name| {
             name.strip_suffix(ENDING.as_bytes()).is_some_and(|stem| !stem.is_empty())
         });
         let folder = file.with_extension("");
-        if self.beside.is_some() && has_ending && folder.is_dir() {
-            self.sessions = Sessions::Left;
+        if let Some(beside) = self.beside.as_ref().filter(|_| has_ending && folder.is_dir()) {
+            if !beside.with_agents {
+                self.sessions = Sessions::Left;
+            }
             self.folder(&folder, true);
             self.sessions = Sessions::Wanted;
         }
@@ -448,7 +452,7 @@ mod tests {
             assert!(matches!(problem, NotFound::LeftOut(LeftOutReason::Compressed)), "{problem}");
             left_out.push(path.to_owned());
         };
-        let (files, beside) = find_with_beside(&[at("in")], &|_| false, &mut failed);
+        let (files, beside) = find_with_beside((&[at("in")], false), &|_| false, &mut failed);
         assert_eq!(files.len(), 2);
         assert_eq!(left_out, [at("in/rollout-b.jsonl.zst"), at("in/1").join(compressed)]);
         assert_eq!(beside, [at("in/s").join(compressed)]);

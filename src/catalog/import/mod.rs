@@ -249,7 +249,8 @@ impl Store {
             matches!(snapshot.session_at(path.as_os_str().as_encoded_bytes()), Ok(Some(_)))
         };
         let mut failed = |path: &Path, problem: &NotFound| outcome.add(&not_found(path, problem));
-        let (files, mut found) = find_with_beside(paths, &is_known, &mut failed);
+        let (files, mut found) =
+            find_with_beside((paths, how.options.restore), &is_known, &mut failed);
         drop(snapshot);
         found.extend_from_slice(beside);
         let blobs = how.options.blobs.clone().or_else(|| programs::blobs_of(paths));

@@ -24,7 +24,8 @@ pub struct ImportOptions {
     pub recovery: Recovery,
     /// Whether a file replaces the session it was imported as even if the session has something that the file lacks.
     pub replace: bool,
-    /// Whether files of sessions that were removed from the store are imported again.
+    /// Whether files of sessions that were removed from the store are imported again. Of a file that is named, the agents in
+    /// the folder beside it are imported, too: they were removed with it.
     pub restore: bool,
     /// The most bytes of a line, its terminator aside: [`LONGEST_LINE`] by default, 1 GiB. A line is held in memory as a
     /// whole. A file with a longer one fails, with the byte at which the line begins, and does not affect the others.

@@ -17,6 +17,7 @@ mod persistence;
 pub(crate) mod power_loss;
 mod raw;
 mod rechunk;
+mod repeated;
 mod retiring;
 pub(crate) mod rewrite;
 

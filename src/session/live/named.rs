@@ -6,7 +6,7 @@ use super::super::Session;
 use super::super::index::finish::NewLeaf;
 use super::build::Builder;
 use super::persistence::Persistence;
-use super::raw::{AppendedLines, New, RepeatedIds};
+use super::raw::{AppendedLines, New};
 use crate::error::{Result, SessionError};
 use crate::store::Store;
 use crate::store::clock::now;
@@ -43,7 +43,7 @@ impl Store {
     ) -> Result<(Session, AppendedLines)> {
         let family = record.known_family();
         let reading = Reading::plain(family);
-        let new = New::without(reading, lines, RepeatedIds::Ignore, |_| Ok(false))?;
+        let new = New::of_new(reading, lines);
         let time = now();
         let mut record = SessionRecord { number: 1, modified: Some(time), ..record };
         // What only the beginning of a session says.

@@ -20,6 +20,7 @@ use super::build::Builder;
 use super::change::{Change, Leaf, Tail};
 use super::journal::{self, begin_epoch};
 use super::rechunk::{seal, tail_dictionary};
+use super::repeated;
 use crate::error::{Error, Result, SessionError, StoreError};
 use crate::store::Store;
 use crate::store::clock::now;
@@ -39,7 +40,8 @@ pub enum RepeatedIds {
     /// It is added. As in a file, the later of two entries with one id counts.
     #[default]
     Add,
-    /// It is left out: what is appended twice is there once.
+    /// It is left out: what is appended twice is there once. So is a line without an id that the session has in the same place:
+    /// before an entry that is left out, or directly behind it; and the session's own header.
     Ignore,
 }
 
@@ -49,7 +51,7 @@ pub enum RepeatedIds {
 pub struct AppendedLines {
     /// Lines that were added, blank ones included.
     pub added: u64,
-    /// Lines that were left out, since an entry with their id was there.
+    /// Lines that were left out, since they were there.
     pub ignored: u64,
 }
 
@@ -189,7 +191,11 @@ fn append(
             if !is_there || !tail.is_empty() && !tail.is_raw() {
                 return Ok(None);
             }
-            let new = New::of(view, Some(tail), lines, repeated)?;
+            // Of what is in the journal alone the ids are known, and not the lines.
+            if repeated == RepeatedIds::Ignore && !tail.is_empty() {
+                return Ok(None);
+            }
+            let new = New::of(view, lines, repeated)?;
             let Some(ids) = plain_ids(view, tail, &new.text)? else { return Ok(None) };
             let (session, text) = (address_of(view), new.text);
             let change = Change { session, text, ids, leaf: target.leaf(), header: None };
@@ -235,7 +241,7 @@ fn append_to_tables(
         if !target.takes(reader.view())? {
             return Ok((Batch::default(), Grown::NotThere));
         }
-        let new = New::of(reader.view(), None, lines, repeated)?;
+        let new = New::of(reader.view(), lines, repeated)?;
         let row = reader.snapshot().journal_row()?;
         let mut batch = Batch::default();
         if new.text.is_empty() {
@@ -268,44 +274,41 @@ pub(super) struct New {
 
 impl New {
     /// Those of the lines that are to be added to a session.
-    fn of(
-        view: View<'_>,
-        tail: Option<&Tail>,
-        lines: &[u8],
-        repeated: RepeatedIds,
-    ) -> Result<Self> {
-        Self::without(view.reading(), lines, repeated, |id| {
-            Ok(tail.is_some_and(|tail| tail.has(id)) || view.find(id)?.is_some())
-        })
+    fn of(view: View<'_>, lines: &[u8], repeated: RepeatedIds) -> Result<Self> {
+        let are_there = match repeated {
+            RepeatedIds::Add => Vec::new(),
+            RepeatedIds::Ignore => repeated::are_there(view, lines)?,
+        };
+        Ok(Self::without(lines, &are_there))
     }
 
-    /// Those of the lines that are to be added where `is_there` knows the ids that are there.
-    pub(super) fn without(
-        reading: Reading,
-        lines: &[u8],
-        repeated: RepeatedIds,
-        is_there: impl Fn(&[u8]) -> Result<bool>,
-    ) -> Result<Self> {
+    /// Those that are not there.
+    fn without(lines: &[u8], are_there: &[bool]) -> Self {
         let mut new =
             Self { text: Vec::with_capacity(lines.len()), appended: AppendedLines::default() };
-        let mut known = HashSet::new();
-        for line in split(lines) {
-            if repeated == RepeatedIds::Ignore
-                && let Some(id) = entry_id(reading, line)
-                && (is_there(&id)? || !known.insert(id))
-            {
+        let are_there = are_there.iter().copied().chain(std::iter::repeat(false));
+        for (line, is_there) in split(lines).zip(are_there) {
+            if is_there {
                 new.appended.ignored += 1;
-                continue;
+            } else {
+                new.appended.added += 1;
+                new.text.extend_from_slice(line);
             }
-            new.appended.added += 1;
-            new.text.extend_from_slice(line);
         }
-        Ok(new)
+        new
+    }
+
+    /// Those of the lines with which a session begins, each id once.
+    pub(super) fn of_new(reading: Reading, lines: &[u8]) -> Self {
+        let mut known = HashSet::new();
+        let is_again = |line| entry_id(reading, line).is_some_and(|id| !known.insert(id));
+        let are_there: Vec<bool> = split(lines).map(is_again).collect();
+        Self::without(lines, &are_there)
     }
 }
 
 /// The id of a line that is an entry.
-fn entry_id(reading: Reading, line: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn entry_id(reading: Reading, line: &[u8]) -> Option<Vec<u8>> {
     let is_entry = read_line(reading, line, |line| line.kind().is_entry());
     if is_entry { exact_id(reading, line) } else { None }
 }
@@ -417,7 +420,7 @@ fn write_anew(
         if !target.takes(reader.view())? {
             return Ok(Appended::NotThere);
         }
-        let new = New::of(reader.view(), None, lines, repeated)?;
+        let new = New::of(reader.view(), lines, repeated)?;
         let mut builder = Builder::as_file_in_place_of(store, reader.view(), &new.text)?;
         // Of several records on a line only the last has the line feed.
         let mut line = Vec::new();

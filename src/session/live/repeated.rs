@@ -1,0 +1,93 @@
+//! Which of the lines that are given to a session it has already.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use leafline_import::EntryKind;
+use leafline_import::lines::split;
+use xxhash_rust::xxh3::xxh3_128;
+
+use super::raw::entry_id;
+use crate::error::Result;
+use crate::session::view::View;
+use crate::store::ordinal::Ordinal;
+
+/// How many of the session's lines a line without an id is compared with at most.
+const COMPARED: u64 = 1024;
+
+/// Says of each line whether the session has it: an entry by its id; a line without one by its bytes, before an entry that the session
+/// has or directly behind it, where the session has the line there, too. By themselves such lines may well be equal and new.
+pub(super) fn are_there(view: View<'_>, lines: &[u8]) -> Result<Vec<bool>> {
+    let reading = view.reading();
+    let mut are_there = Vec::new();
+    // Lines without an id since the last entry, and the place behind that in the session, if it has it.
+    let mut without_id: Vec<(usize, &[u8])> = Vec::new();
+    let mut behind = None;
+    let mut known = HashSet::new();
+    for (place, line) in split(lines).enumerate() {
+        are_there.push(false);
+        let Some(id) = entry_id(reading, line) else {
+            without_id.push((place, line));
+            continue;
+        };
+        let found = view.find(&id)?;
+        let from = match (behind, found) {
+            (Some(from), _) => Some(from),
+            (None, Some(ordinal)) => Some(ordinal.raw().saturating_sub(COMPARED)),
+            (None, None) => None,
+        };
+        if let Some(from) = from {
+            let until = found.map(Ordinal::raw);
+            mark(view, from..until.unwrap_or(u64::MAX), &without_id, &mut are_there)?;
+        }
+        without_id.clear();
+        behind = found.map(|ordinal| ordinal.raw() + 1);
+        let is_there = found.is_some() || !known.insert(id);
+        are_there.last_mut().into_iter().for_each(|is| *is = is_there);
+    }
+    if let Some(from) = behind {
+        mark(view, from..u64::MAX, &without_id, &mut are_there)?;
+    }
+    // A header names its session.
+    if let Some(first) = are_there.first_mut()
+        && !*first
+        && let Some(line) = split(lines).next()
+        && view.record().lines > 0
+    {
+        let header = view.entry(Ordinal::FIRST)?;
+        *first = header.kind() == EntryKind::Header && hash(header.line()) == hash(line);
+    }
+    Ok(are_there)
+}
+
+/// Marks those of the lines that the session has, in their order, among some of its lines.
+fn mark(
+    view: View<'_>,
+    among: Range<u64>,
+    lines: &[(usize, &[u8])],
+    are_there: &mut [bool],
+) -> Result<()> {
+    let end = among.end.min(among.start.saturating_add(COMPARED));
+    if lines.is_empty() {
+        return Ok(());
+    }
+    let mut there = Vec::new();
+    let mut cursor = view.cursor_from(Ordinal::new(among.start));
+    while let Some(line) = cursor.next()?.filter(|line| line.ordinal.raw() < end) {
+        there.push(hash(view.entry_of(&line)?.line()));
+    }
+    let mut rest = &*there;
+    for (place, line) in lines {
+        let hash = hash(line);
+        if let Some(at) = rest.iter().position(|of| *of == hash) {
+            rest = rest.get(at + 1..).unwrap_or_default();
+            are_there.get_mut(*place).into_iter().for_each(|is| *is = true);
+        }
+    }
+    Ok(())
+}
+
+/// Of a line without its line feed, which the last one of a file may lack.
+fn hash(line: &[u8]) -> u128 {
+    xxh3_128(line.strip_suffix(b"\n").unwrap_or(line))
+}
