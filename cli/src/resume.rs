@@ -1,6 +1,6 @@
 //! `leafline resume`.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::process::Command;
 
@@ -22,6 +22,12 @@ Examples:
   eval \"$(leafline resume 019c6605)\"
   leafline resume 019c6605 --json | jq .command";
 
+/// Changes the directory, and the drive, in all shells of the system.
+const CHANGE_DIRECTORY: &str = if cfg!(windows) { "pushd" } else { "cd" };
+
+/// What is between two commands. The older of Windows's shells do not have the same word for it.
+const THEN: &str = if cfg!(windows) { "\n" } else { " && " };
+
 /// Go on with a session in its program
 ///
 /// Puts the session back where its program looks for it, with the agents that it has started and the files beside them, and
@@ -29,7 +35,8 @@ Examples:
 /// exist, no command is printed or run, and the exit status is 1; --json names the directory all the same.
 ///
 /// A file that is there stays if it has all of the session. If it has a part of it and nothing else, or is of an earlier
-/// version of the format, the whole takes its place. Otherwise the command fails, and no file is written. Another file in the place
+/// version of the format, the whole takes its place. Otherwise the command fails, and no file is written. Of a session that Codex
+/// has archived, `codex unarchive` comes first. Another file in the place
 /// of one beside a session stays, and standard error says so. Opal's sessions cannot be resumed: how Opal is told to go on is not known here.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -48,6 +55,9 @@ pub(super) struct Arguments {
 struct Json<'r> {
     session: &'r str,
     command: Vec<String>,
+    /// A command that has to succeed first.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<Vec<String>>,
     directory: Option<String>,
     files: Vec<File<'r>>,
 }
@@ -84,7 +94,9 @@ pub(super) fn run(
         return go_on(&resumption);
     }
     if out.is_json() {
-        let text = |text: &OsStr| text.to_string_lossy().into_owned();
+        let texts = |command: &[OsString]| {
+            command.iter().map(|part| part.to_string_lossy().into_owned()).collect()
+        };
         let files = resumption.files.iter().map(|report| File {
             session: &report.session,
             path: shown(&report.path),
@@ -94,26 +106,28 @@ pub(super) fn run(
         return out
             .json(&Json {
                 session: &resumption.session,
-                command: resumption.command.iter().map(|part| text(part)).collect(),
+                command: texts(&resumption.command),
+                before: resumption.before.as_deref().map(texts),
                 directory: resumption.directory.as_deref().map(shown),
                 files: files.collect(),
             })
             .map(|()| Status::Done);
     }
-    let command: Vec<String> = resumption.command.iter().map(|part| quoted(part)).collect();
-    let command = command.join(" ");
-    match &resumption.directory {
-        Some(directory) if !directory.is_dir() => {
+    let mut commands = Vec::new();
+    if let Some(directory) = &resumption.directory {
+        if !directory.is_dir() {
             return Err(Failure::NoDirectory {
                 session: resumption.session,
                 directory: directory.clone(),
             });
         }
-        Some(directory) => {
-            out.line(format_args!("cd {} && {command}", quoted(directory.as_os_str())))?;
-        }
-        None => out.line(format_args!("{command}"))?,
+        commands.push(format!("{CHANGE_DIRECTORY} {}", quoted(directory.as_os_str())));
     }
+    for command in resumption.before.iter().chain([&resumption.command]) {
+        let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
+        commands.push(words.join(" "));
+    }
+    out.line(format_args!("{}", commands.join(THEN)))?;
     Ok(Status::Done)
 }
 
@@ -133,14 +147,23 @@ pub(super) fn remark(report: &ExportReport, out: &mut Output) {
 
 /// Becomes the program, where the system can do that.
 pub(super) fn go_on(resumption: &Resumption) -> Result<Status, Failure> {
-    let (program, arguments) = resumption.command.split_first().expect("a command has a program");
-    let mut command = Command::new(program);
-    command.args(arguments);
-    if let Some(directory) = &resumption.directory {
-        command.current_dir(directory);
-    }
+    let (program, _) = resumption.command.split_first().expect("a command has a program");
+    let command = |words: &[OsString]| {
+        let mut command = Command::new(program);
+        command.args(words.iter().skip(1));
+        if let Some(directory) = &resumption.directory {
+            command.current_dir(directory);
+        }
+        command
+    };
     let failed =
         |source| Failure::NotRun { program: program.to_string_lossy().into_owned(), source };
+    if let Some(before) = &resumption.before
+        && !command(before).status().map_err(failed)?.success()
+    {
+        return Ok(Status::Failed);
+    }
+    let mut command = command(&resumption.command);
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;
@@ -165,16 +188,21 @@ pub(super) fn check_directory(store: &Store, session: &str) -> Result<(), Failur
     }
 }
 
-/// A word for a shell.
+/// A word for a shell: on Windows for both of its shells.
 fn quoted(word: &OsStr) -> String {
     let word = word.to_string_lossy();
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(&byte);
-    if !word.is_empty() && word.bytes().all(is_plain) {
+    let others = if cfg!(windows) { "_-./:=@+\\" } else { "_-./:=@%+," };
+    let is_plain =
+        |character: char| character.is_ascii_alphanumeric() || others.contains(character);
+    if !word.is_empty() && word.chars().all(is_plain) {
         return word.into_owned();
     }
     // What a terminal would take for itself does not reach it.
-    let word = text::printable(&word).replace('\'', "'\\''");
-    format!("'{word}'")
+    let word = text::printable(&word);
+    if cfg!(windows) {
+        return format!("\"{word}\"");
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]

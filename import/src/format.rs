@@ -190,6 +190,12 @@ pub trait Format: Contexts {
         None
     }
 
+    /// What has to be run before that; `None` if there is no need.
+    fn before_resuming(id: &str, file: &Path) -> Option<Vec<OsString>> {
+        let (_, _) = (id, file);
+        None
+    }
+
     /// The directory in which the program is started to find a session that names none, by the file in which it looks for it;
     /// `None` if it finds the session from anywhere.
     fn resume_directory(file: &Path) -> Option<PathBuf> {
@@ -494,6 +500,12 @@ impl Family {
     #[must_use]
     pub fn resume_command(self, id: &str, file: &Path) -> Option<Vec<OsString>> {
         with_format!(self, F => F::resume_command(id, file))
+    }
+
+    /// What has to be run before that: [`Format::before_resuming`].
+    #[must_use]
+    pub fn before_resuming(self, id: &str, file: &Path) -> Option<Vec<OsString>> {
+        with_format!(self, F => F::before_resuming(id, file))
     }
 
     /// Where the program is started to find a session that names no directory: [`Format::resume_directory`].

@@ -1,7 +1,8 @@
 // Runs what `leafline resume` prints with the real programs, against stand-ins of the model's APIs.
 //
 // A job is {"op":"resume","command":[...],"home":"...","cwd":"..."}: the command as it was printed, with the home folder and the
-// directory in which it is run. The answer has what the program sent with its prompt: {"ok":true,"sent":"..."}.
+// directory in which it is run; "before" is a command that is run first, if there is one. The answer has what the program sent
+// with its prompt: {"ok":true,"sent":"..."}.
 //
 // {"op":"claude","arguments":[...],"answers":[[...]],"home":"...","cwd":"..."} runs Claude Code with these arguments; the model gives
 // the answers in turn, each a list of blocks. It keeps files as they were before each prompt. The answer is {"ok":true}.
@@ -66,7 +67,7 @@ const programs = {
   },
 };
 
-async function resume({ command, home, cwd }) {
+async function resume({ command, before: first, home, cwd }) {
   const [name, ...printed] = command;
   const [asked, other] = [new ClaudeApi(), new CodexApi()];
   await Promise.all([asked.start(), other.start()]);
@@ -76,6 +77,10 @@ async function resume({ command, home, cwd }) {
     const { program, before, behind, env } = programs[name](home, run.url, other.url);
     if (!existsSync(program)) throw new Error(`${program} is not installed`);
     const all = { env: { ...env, HOME: home }, cwd };
+    if (first) {
+      const { code, errors } = await place.run(program, first.slice(1), all);
+      if (code !== 0) throw new Error(`${first.join(" ")}: ${errors}`);
+    }
     const { code, out, errors } = await place.run(program, [...before, ...printed, ...behind], all);
     const requests = [...run.requests.map((body) => body.messages), ...other.requests.map((body) => body.input)];
     const sent = requests.map((body) => JSON.stringify(body)).find((body) => body.includes(PROBE));

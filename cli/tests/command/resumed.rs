@@ -44,12 +44,18 @@ fn goes_on(script: &Script, id: &str, name: &str, says: &str) {
     let told = finished(resume.output().unwrap()).json();
     let directory = if id == CODEX { DIRECTORIES[0] } else { path(&work) };
     assert_eq!(told["directory"], directory);
-    let job = json!({"op": "resume", "command": told["command"], "home": home, "cwd": work});
+    let (command, before) = (&told["command"], &told["before"]);
+    let job =
+        json!({"op": "resume", "command": command, "before": before, "home": home, "cwd": work});
     let answer = script.ask(&[job]).remove(0);
     assert_eq!(answer["ok"], true, "{id}: {answer}");
     let sent = answer["sent"].as_str().unwrap();
     assert!(sent.contains(says), "{id}: {sent}");
-    let own = std::fs::read(told["files"][0]["path"].as_str().unwrap()).unwrap();
+    let mut own = told["files"][0]["path"].as_str().unwrap().to_owned();
+    if !before.is_null() {
+        own = own.replace("/archived_sessions/", "/sessions/2026/02/18/");
+    }
+    let own = std::fs::read(own).unwrap();
     let is_longer = own.len() > text.len() && String::from_utf8_lossy(&own).contains("PROBE");
     assert!(is_longer, "{id}: the program went on in another file");
 }
@@ -139,4 +145,27 @@ fn codex_goes_on() {
     let name = format!("rollout-2026-02-18T09-00-00-{CODEX}.jsonl");
     goes_on(&script, CODEX, &format!("backup/{name}"), "offset");
     goes_on(&script, CODEX, &format!(".codex/sessions/2026/02/18/{name}"), "offset");
+    goes_on(&script, CODEX, &format!("home/.codex/archived_sessions/{name}"), "offset");
+}
+
+#[test]
+fn what_codex_has_archived_is_not_written_again() {
+    let scene = Scene::new();
+    let name = format!("rollout-2026-02-18T08-59-59-{CODEX_BASE}.jsonl");
+    let work = scene.folder().join("it is work");
+    std::fs::create_dir(&work).unwrap();
+    let text = String::from_utf8(sample(CODEX_BASE)).unwrap();
+    let text = text.replace(DIRECTORIES[0], path(&work));
+    let made = scene.write(&format!(".codex/sessions/2026/02/18/{name}"), text.as_bytes());
+    at_home(&scene, ["import"]).ok();
+    let archived = scene.write(&format!(".codex/archived_sessions/{name}"), b"");
+    std::fs::rename(&made, &archived).unwrap();
+    at_home(&scene, ["sync"]).ok();
+    let told = at_home(&scene, ["resume", CODEX_BASE]).ok().text();
+    let cd = if cfg!(windows) { "pushd \"" } else { "cd '" };
+    assert!(told.starts_with(&format!("{cd}{}", path(&work))), "{told}");
+    let then = if cfg!(windows) { "\n" } else { " && " };
+    let commands = format!("codex unarchive {CODEX_BASE}{then}codex resume {CODEX_BASE}\n");
+    assert!(told.ends_with(&format!("{then}{commands}")), "{told}");
+    assert!(!made.exists() && archived.exists());
 }

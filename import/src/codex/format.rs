@@ -100,12 +100,18 @@ impl Format for Codex {
         Start { id, title: name.or(start.title), title_rank, ..start }
     }
 
-    /// `<year>/<month>/<day>/rollout-<time>-<id>.jsonl` (observed; Codex uses the machine's time zone, this uses UTC).
     /// Observed.
     fn resume_command(id: &str, _: &Path) -> Option<Vec<OsString>> {
         Some(vec!["codex".into(), "resume".into(), id.into()])
     }
 
+    /// It refuses an archived session (observed).
+    fn before_resuming(id: &str, file: &Path) -> Option<Vec<OsString>> {
+        let is_archived = file.parent()?.file_name()? == ARCHIVED;
+        is_archived.then(|| vec!["codex".into(), "unarchive".into(), id.into()])
+    }
+
+    /// `<year>/<month>/<day>/rollout-<time>-<id>.jsonl` (observed; Codex uses the machine's time zone, this uses UTC).
     fn file_path(name: &FileName<'_>) -> PathBuf {
         let Some(time) = name.created_ms.map(format_timestamp) else {
             return PathBuf::from(name.of_id());

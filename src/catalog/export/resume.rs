@@ -16,6 +16,8 @@ pub struct Resumption {
     pub session: String,
     /// The program and its arguments.
     pub command: Vec<OsString>,
+    /// A command that has to succeed first, as where Codex has archived the session.
+    pub before: Option<Vec<OsString>>,
     /// The session's working directory, in which the program is to be started: some look for sessions by it. If the session
     /// names none, the one in which the program finds the file; `None` if it finds it from anywhere.
     pub directory: Option<PathBuf>,
@@ -80,9 +82,10 @@ impl Store {
         }
         let command = facts.family.resume_command(&external, &path);
         let command = command.expect("the family has one: that was asked before");
+        let before = facts.family.before_resuming(&external, &path);
         let directory = facts.cwd.as_deref().map(PathBuf::from);
         let directory = directory.or_else(|| facts.family.resume_directory(&path));
-        Ok(Resumption { session, command, directory, files })
+        Ok(Resumption { session, command, before, directory, files })
     }
 }
 

@@ -210,7 +210,10 @@ fn place_of(store: &Store, reader: &SessionReader) -> Result<PathBuf> {
     }
     let folders = folders_of(family);
     let is_own = |path: &Path| is_in(path, &folders);
-    if let Some((source, _)) = places::placed_source(reader.record(), &name, is_own) {
+    // The program may have moved the file since, as Codex does with archived ones.
+    let placed = |is: &dyn Fn(&Path) -> bool| places::placed_source(reader.record(), &name, is);
+    let there = placed(&|path| is_own(path) && path.is_file());
+    if let Some((source, _)) = there.or_else(|| placed(&is_own)) {
         return Ok(source);
     }
     let folder = folders.first().ok_or(Error::Export(ExportError::NoProgramFolder))?;
