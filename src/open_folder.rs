@@ -144,6 +144,12 @@ impl OpenFolder {
         system::rename(&self.folder, old, new)
     }
 
+    /// Gives a file in it a second name that is free.
+    pub(crate) fn link(&self, file: &OsStr, name: &OsStr) -> Result<()> {
+        check_name(file).and_then(|()| check_name(name))?;
+        system::link(&self.folder, file, name)
+    }
+
     /// Removes a file or a link.
     pub(crate) fn remove(&self, name: &OsStr) -> Result<()> {
         check_name(name)?;
@@ -270,6 +276,10 @@ mod by_descriptor {
         Ok(rustix::fs::renameat(folder, old, folder, new)?)
     }
 
+    pub(super) fn link(folder: &Folder, file: &OsStr, name: &OsStr) -> Result<()> {
+        Ok(rustix::fs::linkat(folder, file, folder, name, AtFlags::empty())?)
+    }
+
     pub(super) fn remove(folder: &Folder, name: &OsStr) -> Result<()> {
         Ok(rustix::fs::unlinkat(folder, name, AtFlags::empty())?)
     }
@@ -349,6 +359,10 @@ mod by_path {
 
     pub(super) fn rename(folder: &Folder, old: &OsStr, new: &OsStr) -> Result<()> {
         std::fs::rename(folder.join(old), folder.join(new))
+    }
+
+    pub(super) fn link(folder: &Folder, file: &OsStr, name: &OsStr) -> Result<()> {
+        std::fs::hard_link(folder.join(file), folder.join(name))
     }
 
     pub(super) fn remove(folder: &Folder, name: &OsStr) -> Result<()> {

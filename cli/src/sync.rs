@@ -81,7 +81,7 @@ pub(super) fn run(
 ) -> Result<Status, Failure> {
     let paths = match arguments.watch {
         true => arguments.sources.to_watch()?,
-        false => arguments.sources.find()?.0,
+        false => arguments.sources.to_sync()?,
     };
     let options = ImportOptions {
         family: arguments.sources.family(),

@@ -173,6 +173,12 @@ pub trait Format: Contexts {
     /// The path of a session's file, relative to the folder of all the family's sessions.
     fn file_path(name: &FileName<'_>) -> PathBuf;
 
+    /// The same where the program itself would put the file, in these surroundings.
+    fn file_at_home(name: &FileName<'_>, surroundings: &Surroundings<'_>) -> PathBuf {
+        let _ = surroundings;
+        Self::file_path(name)
+    }
+
     /// An agent's file, relative to the folder beside its session's file, if the program keeps it there.
     fn agent_file(name: &FileName<'_>) -> Option<PathBuf> {
         let _ = name;
@@ -455,6 +461,12 @@ impl Family {
     /// Why the program cannot read it.
     pub fn save_line(self, line: &[u8], out: &mut Vec<u8>) -> Result<(), NotSaved> {
         with_format!(self, F => F::save_line(line, out))
+    }
+
+    /// The path where the program itself would put a session's file: [`Format::file_at_home`].
+    #[must_use]
+    pub fn file_at_home(self, name: &FileName<'_>, surroundings: &Surroundings<'_>) -> PathBuf {
+        with_format!(self, F => F::file_at_home(name, surroundings))
     }
 
     /// The path of a session's file: [`Format::file_path`].

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use leafline_import::{Family, Surroundings};
+use leafline_import::{Family, FileName, Surroundings};
 
 use super::import::{NotFound, find_files};
 
@@ -99,6 +99,15 @@ impl ProgramFolder {
 pub(super) fn folders_of(family: Family) -> Vec<PathBuf> {
     let folders = in_surroundings(|surroundings| family.folders(surroundings));
     folders.iter().filter_map(|folder| std::path::absolute(folder).ok()).collect()
+}
+
+/// Where a program would put the file of a session that it begins here; `None` if the user's home folder is not known.
+pub(super) fn file_of(family: Family, name: &FileName<'_>) -> Option<PathBuf> {
+    let paths = in_surroundings(|surroundings| {
+        let folder = family.folders(surroundings).into_iter().take(1);
+        folder.map(|folder| folder.join(family.file_at_home(name, surroundings))).collect()
+    });
+    paths.first().and_then(|path| std::path::absolute(path).ok())
 }
 
 /// The files in which programs keep what was typed, of those programs whose own folder of sessions is among these paths: for

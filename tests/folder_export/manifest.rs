@@ -65,6 +65,30 @@ fn another_store_finds_the_same_files() {
 }
 
 #[test]
+fn another_store_finds_files_that_it_would_name_otherwise() {
+    let exports = Exports::new();
+    let id = "0199f2b4-5c1e-7a30-9c55-3b1f0e8d2a61";
+    // Codex names files by the machine's time.
+    let line = format!(
+        r#"{{"timestamp":"2025-11-20T19:04:07.331Z","type":"session_meta","payload":{{"id":"{id}","timestamp":"2025-11-20T19:04:07.331Z","cwd":"/w","originator":"codex_cli_rs","cli_version":"0.58.0"}}}}"#
+    );
+    let message = r#"{"timestamp":"2025-11-20T19:04:08.000Z","type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Hi"}]}}"#;
+    let bytes = format!("{line}\n{message}\n");
+    let name = format!("codex/sessions/2025/11/21/rollout-2025-11-21T04-04-07-{id}");
+    exports.import(&name, &bytes);
+    let (_, first) = exports.run();
+    assert!(first[0].path.ends_with(&format!("{name}.jsonl")), "{first:?}");
+    let other = Place::new();
+    other.import(&other.write("a.jsonl", &bytes));
+    for _ in 0..2 {
+        let (totals, told) = exports.run_of(&other.store);
+        assert_eq!((totals.sessions, totals.unchanged), (1, 1), "{told:?}");
+        assert_eq!(told[0].path, first[0].path);
+    }
+    assert_eq!(exports.run().1[0].status, "unchanged");
+}
+
+#[test]
 fn a_store_that_was_brought_back_from_a_copy_is_not_taken_for_what_it_became() {
     let exports = Exports::of_three();
     let path = exports.store().path().to_owned();

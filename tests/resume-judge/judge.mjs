@@ -8,6 +8,7 @@
 // the answers in turn, each a list of blocks. It keeps files as they were before each prompt. The answer is {"ok":true}.
 
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { program as claude } from "../claude-judge/claude.mjs";
 import { StandIn as ClaudeApi } from "../claude-judge/stand-in.mjs";
@@ -76,7 +77,7 @@ async function resume({ command, before: first, home, cwd }) {
   try {
     const { program, before, behind, env } = programs[name](home, run.url, other.url);
     if (!existsSync(program)) throw new Error(`${program} is not installed`);
-    const all = { env: { ...env, HOME: home }, cwd };
+    const all = { env: { ...env, HOME: home, TMPDIR: tmpdir() }, cwd };
     if (first) {
       const { code, errors } = await place.run(program, first.slice(1), all);
       if (code !== 0) throw new Error(`${first.join(" ")}: ${errors}`);

@@ -59,6 +59,17 @@ impl Sources {
         Ok((discovery.paths(), Some(discovery)))
     }
 
+    /// The paths, or without any the programs' folders that are there: the programs may have deleted all files in them.
+    pub(crate) fn to_sync(&self) -> Result<Vec<PathBuf>, Failure> {
+        self.check()?;
+        if !self.paths.is_empty() {
+            return Ok(self.paths.clone());
+        }
+        let folders = folders_to_watch(self.family())?;
+        let there: Vec<PathBuf> = folders.iter().filter(|path| path.exists()).cloned().collect();
+        if there.is_empty() { Err(Failure::NothingToImport { folders }) } else { Ok(there) }
+    }
+
     /// The paths, or without any the programs' folders, those that are not there yet too.
     pub(crate) fn to_watch(&self) -> Result<Vec<PathBuf>, Failure> {
         self.check()?;

@@ -148,6 +148,24 @@ fn nothing_found_is_a_failure() {
 
 /// A folder into which a program moves sessions is named where it is there.
 #[test]
+fn a_sync_succeeds_after_the_program_deleted_all_files() {
+    let scene = Scene::new();
+    let id = "5b0c7a52-9d1e-4c3f-8a64-0f2e6d7b1c90";
+    copy(&samples().join("claude/projects"), &scene.folder().join(".claude/projects"));
+    at_home(&scene, ["sync"]).ok();
+    let projects = scene.folder().join(".claude/projects");
+    for folder in std::fs::read_dir(&projects).unwrap() {
+        std::fs::remove_dir_all(folder.unwrap().path()).unwrap();
+    }
+    let told = at_home(&scene, ["sync"]).ok().text();
+    assert!(told.starts_with("0 files"), "{told}");
+    scene.run(["show", id]).ok();
+    std::fs::remove_dir(projects).unwrap();
+    let complaint = at_home(&scene, ["sync"]).fails(1);
+    assert!(complaint.starts_with("leafline: nothing to import"), "{complaint}");
+}
+
+#[test]
 fn archived_sessions_are_found() {
     let scene = Scene::new();
     let day = samples().join("codex/sessions/2025/11/20");

@@ -78,8 +78,8 @@ fn several_sessions_go_into_a_folder() {
     scene.run(["rm", CLAUDE]).ok();
     let told = lines(&[OMP_3, "-o", &named]);
     assert!(told.last().unwrap().starts_with("1 session: 1 written; "), "{told:?}");
-    // With its blob.
-    assert_eq!(below(&folder).len(), 5);
+    // With its blob, under both of its names.
+    assert_eq!(below(&folder).len(), 6);
     // The rest follows, and the file of the session that is gone is told of then.
     let told = lines(&["--all", "-o", &named]);
     assert!(told.iter().any(|line| line.starts_with("left ") && line.contains(CLAUDE)), "{told:?}");
@@ -165,6 +165,8 @@ fn a_file_that_refers_to_blobs_says_so() {
     let run = on_samples(["export", OMP_3, "-o", &format!("{}/", path(&folder))]).ok();
     assert_eq!(run.stderr, "");
     let blob = std::fs::read(folder.join("omp/blobs").join(BLOB)).unwrap();
+    // omp gives a picture a name for the system's viewers, too.
+    assert!(blob == std::fs::read(folder.join(format!("omp/blobs/{BLOB}.png"))).unwrap());
     assert_eq!(blob, std::fs::read(sample_blobs().join(BLOB)).unwrap());
 }
 

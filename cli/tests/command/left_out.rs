@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use leafline::Store;
 use leafline::import::{FileReport, ImportObserver, ImportOptions, ImportStatus, LeftOut};
 
-use crate::scene::{Scene, at_home, path, samples};
+use crate::scene::{self, PI_1, Scene, at_home, path, samples};
 
 const ROLLOUT: &str = "rollout-2026-11-20T10-00-00-0199f2b4-5c1e-7a30-9c55-3b1f0e8d2a61.jsonl";
 const COMPRESSED: &str = "left out: compressed with Zstandard (rollout-*.jsonl.zst); decompress";
@@ -126,4 +126,21 @@ fn a_watch_says_it_once() {
     scene.write(".codex/sessions/2026/11/21/rollout-b.jsonl.zst", b"");
     watch.run(&mut reports, &stop).unwrap();
     assert_eq!((reports.files.len(), reports.counts.last()), (4, Some(&1)));
+}
+
+#[test]
+fn lines_that_lack_their_header_are_said() {
+    let scene = Scene::new();
+    let whole = scene::sample(PI_1);
+    let end = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+    let name = format!("2026-02-16T10-20-30-112Z_{PI_1}.jsonl");
+    scene.write(&format!(".omp/agent/sessions/-work/{name}"), &whole[end..]);
+    // What only looks like such lines is left.
+    scene.write(".omp/agent/sessions/-work/notes.jsonl", &whole[end..]);
+    let run = at_home(&scene, ["sync"]);
+    let text = String::from_utf8(run.stdout).unwrap();
+    assert_eq!(run.status, 1, "{text}");
+    assert!(text.contains("put its lines behind those of the file with its header"), "{text}");
+    assert!(text.contains("2 files: 1 skipped, 1 failed"), "{text}");
+    assert!(run.stderr.contains("1 file is not in step"), "{}", run.stderr);
 }

@@ -58,6 +58,13 @@ fn goes_on(script: &Script, id: &str, name: &str, says: &str) {
     let own = std::fs::read(own).unwrap();
     let is_longer = own.len() > text.len() && String::from_utf8_lossy(&own).contains("PROBE");
     assert!(is_longer, "{id}: the program went on in another file");
+    if id == OMP_3 {
+        let folders = std::fs::read_dir(home.join(".omp/agent/sessions")).unwrap();
+        let folders: Vec<_> = folders.map(|folder| folder.unwrap().file_name()).collect();
+        // Below the folder of temporary files.
+        let is_its_own = folders.len() == 1 && folders[0].to_string_lossy().starts_with("-tmp-");
+        assert!(is_its_own, "{folders:?}");
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::pi_omp::folder_name;
 use crate::surroundings::Surroundings;
 
 /// The variables that omp heeds.
@@ -63,4 +64,44 @@ fn profile(surroundings: &Surroundings<'_>, variable: &str) -> Option<String> {
         && !name.ends_with('.')
         && Path::new(name).components().count() == 1;
     is_one.then(|| name.to_owned())
+}
+
+/// The name of the folder, among those of the sessions, that omp has for a directory: named by its place below the home folder or
+/// that of temporary files, if it is there, and wherever links lead.
+pub(super) fn of_directory(directory: &str, surroundings: &Surroundings<'_>) -> String {
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let directory = real(Path::new(directory));
+    let temporary = ["TMPDIR", "TMP", "TEMP"].iter().find_map(|name| surroundings.path(name));
+    let temporary = temporary.unwrap_or_else(|| "/tmp".into());
+    let named = [("-", surroundings.home()), ("-tmp-", &temporary)].into_iter();
+    let mut named = named.filter_map(|(prefix, above)| {
+        let below = directory.strip_prefix(real(above)).ok()?.to_string_lossy();
+        Some(format!("{prefix}{}", below.replace(['/', '\\', ':'], "-")))
+    });
+    match named.next() {
+        Some(name) if name == "-tmp-" => "-tmp".to_owned(),
+        Some(name) => name,
+        None => folder_name(Some(&directory.to_string_lossy())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_are_named_by_their_place() {
+        let none = |name: &str| (name == "TMPDIR").then(|| "/none/temporary".into());
+        let surroundings = Surroundings::new(Path::new("/none/home"), &none);
+        for (directory, name) in [
+            ("/none/home", "-"),
+            ("/none/home/work/a b", "-work-a b"),
+            ("/none/temporary", "-tmp"),
+            ("/none/temporary/x/y", "-tmp-x-y"),
+            ("/none/homes", "--none-homes--"),
+            ("/srv/api", "--srv-api--"),
+        ] {
+            assert_eq!(of_directory(directory, &surroundings), name);
+        }
+    }
 }

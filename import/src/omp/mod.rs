@@ -4,7 +4,7 @@ mod agents;
 mod folders;
 
 use std::borrow::Cow;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use crate::family::{Family, Migration};
@@ -68,6 +68,15 @@ impl Format for Omp {
             }
             _ => pi_omp::file_path(name),
         }
+    }
+
+    /// Of a directory in the home folder or the one of temporary files, the folder's name says so (observed). Elsewhere such a name
+    /// would mean another directory: other files get the form that it has for all others.
+    fn file_at_home(name: &FileName<'_>, surroundings: &Surroundings<'_>) -> PathBuf {
+        let path = Self::file_path(name);
+        let below = path.components().skip(1);
+        let folder = folders::of_directory(name.cwd.unwrap_or_default(), surroundings);
+        std::iter::once(OsStr::new(&folder)).chain(below.map(|part| part.as_os_str())).collect()
     }
 
     fn is_file_path(name: &FileName<'_>, below: &[&str]) -> bool {

@@ -96,7 +96,7 @@ pub(crate) fn is_file_path(name: &FileName<'_>, below: &[&str]) -> bool {
 
 /// The folder of a session: its working directory without the leading slash, with `/`, `\` and `:` as `-`,
 /// between two dashes (pi and omp documents, file location).
-fn folder_name(cwd: Option<&str>) -> String {
+pub(crate) fn folder_name(cwd: Option<&str>) -> String {
     let cwd = cwd.unwrap_or_default();
     let inner = cwd.strip_prefix(['/', '\\']).unwrap_or(cwd);
     let encoded = inner.replace(['/', '\\', ':'], "-");

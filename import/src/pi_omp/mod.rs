@@ -29,7 +29,7 @@ pub use facts::{
     message_timestamp, session_name, settings_effect, user_text,
 };
 pub use format::VersionMigration;
-pub(crate) use format::{file_path, is_file_path, start, view_message};
+pub(crate) use format::{file_path, folder_name, is_file_path, start, view_message};
 pub use forward::{ForwardReferences, forward_references};
 pub use header::HeaderFacts;
 pub(crate) use migrate::MADE_UP;

@@ -54,6 +54,9 @@ pub(super) struct Entry {
     pub(super) settled: bool,
     /// The path of the file relative to the folder, with `/` between the parts.
     pub(super) path: String,
+    /// The path that the session would have, if another store had put its file elsewhere before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) instead_of: Option<String>,
     /// Its bytes.
     pub(super) bytes: u64,
     /// Its time of modification in nanoseconds since 1970; `None` if a later change might keep that time.
@@ -125,19 +128,21 @@ impl<'de> Deserialize<'de> for Digest {
     }
 }
 
-/// The manifest of a folder, if it belongs to the store.
+/// The manifest of a folder.
 #[derive(Debug, Default)]
 pub(super) struct Manifest {
     store: u64,
-    /// By the session's id.
+    /// By the session's id, if it belongs to the store.
     entries: BTreeMap<String, Entry>,
+    /// Otherwise the paths at which the other store has its sessions, by their ids.
+    of_other: BTreeMap<String, String>,
     /// Whether it differs from the folder's file.
     is_changed: bool,
 }
 
 impl Manifest {
-    /// The folder's manifest. If it is missing, damaged, or of another store or version, it counts as empty: each file
-    /// is then compared with what would be written.
+    /// The folder's manifest. If it is missing, damaged, or of another store or version, it says nothing of any file: each
+    /// is then compared with what would be written. That of another store says where its sessions are.
     ///
     /// # Errors
     ///
@@ -147,10 +152,14 @@ impl Manifest {
         let Some(folder) = folder else { return Ok(none) };
         let read = || {
             let Some(file) = open(folder)? else { return Ok(None) };
-            parse(BufReader::new(file.take(LONGEST)), store)
+            parse(BufReader::new(file.take(LONGEST)))
         };
         Ok(match read().at("reading", &folder.path().join(NAME))? {
-            Some(entries) => Self { entries, ..none },
+            Some((of, entries)) if of == format!("{store:016x}") => Self { entries, ..none },
+            Some((_, entries)) => {
+                let path_of = |entry: Entry| (entry.session, entry.path);
+                Self { of_other: entries.into_values().map(path_of).collect(), ..none }
+            }
             None => none,
         })
     }
@@ -163,6 +172,11 @@ impl Manifest {
     /// What is noted of a session.
     pub(super) fn get(&self, session: &str) -> Option<&Entry> {
         self.entries.get(session)
+    }
+
+    /// Where another store has the session's file, if the manifest is that store's.
+    pub(super) fn of_other(&self, session: &str) -> Option<&str> {
+        self.of_other.get(session).map(String::as_str)
     }
 
     /// All that is noted.
@@ -234,15 +248,15 @@ fn open(folder: &OpenFolder) -> std::io::Result<Option<File>> {
     Ok((file.metadata()?.len() <= LONGEST).then_some(file))
 }
 
-/// The entries of a manifest of this store, if it is complete.
-fn parse(mut bytes: impl BufRead, store: u64) -> std::io::Result<Option<BTreeMap<String, Entry>>> {
+/// The store and the entries of a manifest, if it is complete.
+fn parse(mut bytes: impl BufRead) -> std::io::Result<Option<(String, BTreeMap<String, Entry>)>> {
     let mut check = Xxh3::new();
     let mut line = Vec::new();
     bytes.read_until(b'\n', &mut line)?;
-    match serde_json::from_slice::<Head>(&line) {
-        Ok(head) if head.leafline_manifest == VERSION && head.store == format!("{store:016x}") => {}
+    let store = match serde_json::from_slice::<Head>(&line) {
+        Ok(head) if head.leafline_manifest == VERSION => head.store,
         _ => return Ok(None),
-    }
+    };
     let mut entries = BTreeMap::new();
     let mut paths = HashSet::new();
     loop {
@@ -258,7 +272,7 @@ fn parse(mut bytes: impl BufRead, store: u64) -> std::io::Result<Option<BTreeMap
     let expected = End { entries: entries.len() as u64, check: Digest(check.digest128()) };
     let is_end = serde_json::from_slice::<End>(&line).is_ok_and(|end| end == expected);
     let is_last = bytes.fill_buf()?.is_empty();
-    Ok((is_end && is_last).then_some(entries))
+    Ok((is_end && is_last).then_some((store, entries)))
 }
 
 /// Whether a path in a manifest is that of a session file in the folder, and leads nowhere else.
@@ -291,6 +305,7 @@ mod tests {
             redaction: None,
             settled: true,
             path: path.to_owned(),
+            instead_of: None,
             bytes: 1_000,
             modified: Some(1_760_000_000_123_456_789),
             fingerprint: Digest(1),
@@ -323,7 +338,7 @@ mod tests {
         let whole = bytes(&of([entry("a", "a.jsonl"), entry("b", "b.jsonl")]));
         for length in 0..=whole.len() {
             let file = BufReader::new((&whole[..length]).chain(Unreadable));
-            assert!(parse(file, 5).is_err(), "unreadable at {length}");
+            assert!(parse(file).is_err(), "unreadable at {length}");
         }
     }
 
@@ -333,8 +348,7 @@ mod tests {
         odd.modified = None;
         for manifest in [of([]), of([entry("a", "a.jsonl"), odd])] {
             let bytes = bytes(&manifest);
-            assert_eq!(parse(&bytes[..], 5).unwrap(), Some(manifest.entries));
-            assert_eq!(parse(&bytes[..], 6).unwrap(), None, "another store's");
+            assert_eq!(parse(&bytes[..]).unwrap(), Some((format!("{:016x}", 5), manifest.entries)));
         }
     }
 
@@ -343,23 +357,23 @@ mod tests {
         let manifest = of([entry("a", "a.jsonl"), entry("b", "--w--/b.jsonl")]);
         let whole = bytes(&manifest);
         for length in 0..whole.len() - 1 {
-            assert_eq!(parse(&whole[..length], 5).unwrap(), None, "cut at {length}");
+            assert_eq!(parse(&whole[..length]).unwrap(), None, "cut at {length}");
         }
         for at in 0..whole.len() - 1 {
             let mut other = whole.clone();
             other[at] ^= 1;
-            assert_eq!(parse(&other[..], 5).unwrap(), None, "changed at {at}");
+            assert_eq!(parse(&other[..]).unwrap(), None, "changed at {at}");
         }
-        assert_eq!(parse(&[&whole[..], b"x"].concat()[..], 5).unwrap(), None);
+        assert_eq!(parse(&[&whole[..], b"x"].concat()[..]).unwrap(), None);
     }
 
     #[test]
     fn paths_that_lead_elsewhere_make_it_none() {
         for path in ["../a.jsonl", "/a.jsonl", "a/../../b.jsonl", "a//b.jsonl", "./a.jsonl", "a"] {
-            assert_eq!(parse(&bytes(&of([entry("a", path)]))[..], 5).unwrap(), None, "{path}");
+            assert_eq!(parse(&bytes(&of([entry("a", path)]))[..]).unwrap(), None, "{path}");
         }
         let twice = of([entry("a", "a.jsonl"), entry("b", "A.jsonl")]);
-        assert_eq!(parse(&bytes(&twice)[..], 5).unwrap(), None, "two sessions in one file");
+        assert_eq!(parse(&bytes(&twice)[..]).unwrap(), None, "two sessions in one file");
     }
 
     #[test]
@@ -379,7 +393,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_a_manifest_or_none(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-            prop_assert_eq!(parse(&bytes[..], 5).unwrap(), None);
+            prop_assert_eq!(parse(&bytes[..]).unwrap(), None);
         }
 
         #[test]
@@ -392,7 +406,7 @@ mod tests {
             let other = [&whole[..from], &by[..], &whole[to..]].concat();
             // The final line feed has no meaning.
             let is_whole = other == whole || other == whole[..whole.len() - 1];
-            prop_assert_eq!(parse(&other[..], 5).unwrap().is_some(), is_whole);
+            prop_assert_eq!(parse(&other[..]).unwrap().is_some(), is_whole);
         }
     }
 }

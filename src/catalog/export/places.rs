@@ -27,6 +27,8 @@ pub(super) struct Listed {
     pub(super) record: Digest,
     /// The path of its file relative to the folder, with `/` between the parts.
     pub(super) path: String,
+    /// The path that it would have, if another store has put its file elsewhere.
+    pub(super) instead_of: Option<String>,
     /// When its last message was.
     modified: Option<i64>,
     /// The session beside whose file its own is, and where in that folder.
@@ -45,7 +47,7 @@ pub(super) struct Unnamed {
 ///
 /// A session keeps its path in the manifest as long as its name stays the same, so that sessions with the same name
 /// keep their numbers. A new one gets a free path: neither another session's, nor one where another session's file was
-/// left.
+/// left. A session that another store has exported to the folder is where that has put it.
 ///
 /// And those that are damaged so that their names cannot be told.
 ///
@@ -68,13 +70,22 @@ pub(super) fn list(
         {
             session.path = format!("{folder}/{file}");
         }
-        match manifest.get(&session.id) {
-            Some(entry)
-                if is_numbered(&session.path, &entry.path) && kept.insert(folded(&entry.path)) =>
-            {
-                session.path.clone_from(&entry.path);
-            }
-            _ => session.path = free_path(&session.path, &mut taken),
+        let noted = manifest.get(&session.id);
+        let is_kept = noted.is_some_and(|entry| {
+            let usual = entry.instead_of.as_ref().unwrap_or(&entry.path);
+            is_numbered(&session.path, usual) && kept.insert(folded(&entry.path))
+        });
+        if let Some(entry) = noted.filter(|_| is_kept) {
+            session.path.clone_from(&entry.path);
+            session.instead_of.clone_from(&entry.instead_of);
+        } else if let Some(path) = manifest.of_other(&session.id)
+            && program(path) == program(&session.path)
+            && taken.insert(folded(path))
+        {
+            let usual = std::mem::replace(&mut session.path, path.to_owned());
+            session.instead_of = Some(usual).filter(|usual| !is_numbered(usual, path));
+        } else {
+            session.path = free_path(&session.path, &mut taken);
         }
         if session.beside.is_none() {
             folders.insert(session.id.clone(), stem(&session.path).to_owned());
@@ -115,7 +126,8 @@ fn named(store: &Store, redactor: Option<&Redactor>) -> Result<(Vec<Listed>, Vec
         let agent = agent.map(|file| redacted(&with_slashes(&file), redactor));
         let beside = name.agent_of.map(str::to_owned).zip(agent);
         let (key, modified) = (row.key(), facts.modified);
-        listed.push(Listed { id: facts.id.into(), key, record, path, modified, beside });
+        let (id, instead_of) = (facts.id.into(), None);
+        listed.push(Listed { id, key, record, path, instead_of, modified, beside });
         Ok(())
     })?;
     Ok((listed, unnamed))

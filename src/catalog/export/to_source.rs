@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use leafline_import::{Family, FileName};
 
-use super::super::programs::{folders_of, is_in};
+use super::super::programs::{file_of, folders_of, is_in};
 use super::file_tree::Place;
 use super::report::{ExportOptions, ExportOutcome, ExportReport, KeptReason};
 use super::standing::{Likeness, Stamp, Standing};
@@ -216,6 +216,5 @@ fn place_of(store: &Store, reader: &SessionReader) -> Result<PathBuf> {
     if let Some((source, _)) = there.or_else(|| placed(&is_own)) {
         return Ok(source);
     }
-    let folder = folders.first().ok_or(Error::Export(ExportError::NoProgramFolder))?;
-    Ok(folder.join(family.file_path(&name)))
+    file_of(family, &name).ok_or(Error::Export(ExportError::NoProgramFolder))
 }

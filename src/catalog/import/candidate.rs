@@ -12,7 +12,7 @@ use leafline_import::{Family, NotASession, Reading, Start, detect};
 use super::super::file_time::{is_recent, nanoseconds};
 use super::folder::FoundFile;
 use super::pipeline::BLOCK_BYTES;
-use super::report::{FileReport, ImportStatus, Recovery};
+use super::report::{FileReport, ImportStatus, Recovery, Refusal};
 use crate::regular_file::open_regular;
 use crate::store::fingerprint::Fingerprint;
 use crate::store::session_key::SessionKey;
@@ -60,6 +60,20 @@ pub(in crate::catalog) struct Candidate {
     is_cut: bool,
     /// The most bytes of a line.
     pub(super) longest_line: u64,
+}
+
+/// What is to be done with the lines of a session without their header.
+const HEADLESS: &str = "put its lines behind those of the file with its header, and import that";
+
+/// Whether a file has a name that pi and omp give to sessions: `<time>_<id>.jsonl`.
+fn has_name_of_session(path: &Path) -> bool {
+    const TIME: &[u8] = b"2026-02-16T10-20-30-112Z_";
+    let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+    let is_like = |(byte, like): (&u8, &u8)| match like {
+        b'0'..=b'9' => byte.is_ascii_digit(),
+        like => byte == like,
+    };
+    name.len() > TIME.len() && name.iter().zip(TIME).all(is_like)
 }
 
 impl Candidate {
@@ -127,7 +141,20 @@ impl Candidate {
             }
             limit *= 4;
         };
-        let start = detected.map_err(|reason| skipped(size, reason.to_string()))?;
+        let start = detected.map_err(|reason| {
+            // A header that is being written has no end yet.
+            let has_lines = prefix.starts_with(b"{") && prefix.contains(&b'\n');
+            let begins_otherwise = matches!(reason, NotASession::Unknown { .. }) && has_lines;
+            let mut report = skipped(size, reason.to_string());
+            if begins_otherwise && has_name_of_session(path) {
+                // A program has written to it what belongs behind a header that is elsewhere: nobody else has these turns.
+                report.status = ImportStatus::Failed;
+                report.refusal = Some(Refusal::NotASession);
+                report.reason =
+                    Some(format!("{reason}; its name is that of a session: {HEADLESS}"));
+            }
+            report
+        })?;
         let (start, source, modified, external_id) = match place {
             Place::OfFile => {
                 let start = start.placed(path, &prefix, family.is_some());
