@@ -13,7 +13,7 @@ use crate::error::{FileContext, Result, SessionError};
 /// A working directory, to compare those of sessions with.
 ///
 /// Two paths are one folder if they differ only in composed and decomposed characters, in a trailing separator, or, on paths of
-/// Windows, in the case of the drive's letter and in `/` and `\`; and if links lead both to the same place on this machine. A
+/// Windows, in case and in `/` and `\`; and if links lead both to the same place on this machine. A
 /// folder that is not here any more is compared by its path, below the links that are still here.
 ///
 /// ```
@@ -201,12 +201,21 @@ impl Names {
         let names = rest.split(separators).filter(|name| !matches!(*name, "" | "."));
         let raw: Vec<String> =
             std::iter::once(root.as_str()).chain(names).map(str::to_owned).collect();
-        Self { keys: raw.iter().map(|name| name.nfc().collect()).collect(), raw }
+        let key = |name: &String| match is_of_windows(&raw) {
+            true => name.nfc().flat_map(char::to_lowercase).collect(),
+            false => name.nfc().collect(),
+        };
+        Self { keys: raw.iter().map(key).collect(), raw }
     }
 
     fn is_of_windows(&self) -> bool {
-        self.raw.first().is_some_and(|root| !matches!(root.as_str(), "/" | ""))
+        is_of_windows(&self.raw)
     }
+}
+
+/// Whether a path's root is one of Windows's.
+fn is_of_windows(names: &[String]) -> bool {
+    names.first().is_some_and(|root| !matches!(root.as_str(), "/" | ""))
 }
 
 /// Where links lead from an absolute path on this machine: of one that is not there, those above it.
@@ -238,6 +247,8 @@ mod tests {
             (r"C:\work", "D:/work", None),
             (r"C:\work", "/work", None),
             ("c:/", r"C:\", Some("")),
+            (r"C:\users\me\Proj\x", "c:/Users/me/proj", Some("x")),
+            ("/Work/app", "/work", None),
             (r"\\server\share\x", r"\\server/share", Some("x")),
             (r"\\?\C:\work", "c:/work", Some("")),
             ("/w/caf\u{e9}/a", "/w/cafe\u{301}", Some("a")),

@@ -204,9 +204,10 @@ impl Unnamed {
         &self.file
     }
 
-    /// Puts what is in it on the disk.
+    /// Puts what is in it on the disk. Windows syncs only a file that may be written.
     pub(super) fn sync(&self) -> Result<()> {
-        File::open(&self.file).and_then(|file| sync(&file)).at("writing", &self.file)
+        let file = File::options().write(true).open(&self.file);
+        file.and_then(|file| sync(&file)).at("writing", &self.file)
     }
 
     /// Gives it the name of a file, which it replaces.
