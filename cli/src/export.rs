@@ -214,7 +214,10 @@ pub(super) fn run(
             "--all writes a folder of files, and - is standard output: name the folder",
         ));
     }
-    let store = place.open_to_read()?;
+    let store = match arguments.to_source {
+        true => place.open_to_change()?,
+        false => place.open_to_read()?,
+    };
     let sessions = arguments.sessions;
     // Before anything is written, each of them is known.
     let ids = sessions.iter().map(|session| Ok(store.session(session)?.id().to_owned()));

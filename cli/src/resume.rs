@@ -68,7 +68,7 @@ pub(super) fn run(
     place: &Place,
     out: &mut Output,
 ) -> Result<Status, Failure> {
-    let store = place.open_to_read()?;
+    let store = place.open_to_change()?;
     if arguments.exec {
         check_directory(&store, &arguments.session)?;
     }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::report::ExportReport;
-use super::to_source::{Parts, PuttingBack, has_all};
+use super::to_source::{PuttingBack, has_all};
 use crate::error::{Error, ExportError, Result};
 use crate::store::Store;
 
@@ -59,7 +59,7 @@ impl Store {
             return Err(refused(format!("how {family} goes on with a session is not known")));
         }
         let needed = std::iter::once(session.clone()).chain(reader.bases()?);
-        let needed = needed.map(|id| PuttingBack::of(self, &id, Parts::AreCompleted));
+        let needed = needed.map(|id| PuttingBack::of(self, &id));
         let needed: Vec<PuttingBack> = needed.collect::<Result<_>>()?;
         if let Some(other) = needed.iter().find(|planned| !planned.has_all()) {
             return Err(refused_by(&session, other.path()));
@@ -76,7 +76,7 @@ impl Store {
         }
         let path = files.first().expect("the session's own report comes first").path.clone();
         for agent in self.with_agents(&session)?.iter().skip(1) {
-            files.extend(PuttingBack::of(self, agent, Parts::AreCompleted)?.carry_out(self)?);
+            files.extend(PuttingBack::of(self, agent)?.carry_out(self)?);
         }
         let command = facts.family.resume_command(&external, &path);
         let command = command.expect("the family has one: that was asked before");
