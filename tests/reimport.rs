@@ -177,6 +177,8 @@ fn a_file_that_lacks_something_is_kept_as_another_session() {
         let report = place.import(&path);
         assert_eq!((report.status, report.session.as_deref()), (ImportStatus::Grown, Some("s~2")));
         assert_eq!(place.import(&path).status, ImportStatus::Unchanged);
+        let standing = place.store.standing_of(&place.path("")).unwrap();
+        assert_eq!((standing.in_step, standing.apart), (1, 1));
         place.assert_sound();
     }
 }

@@ -19,6 +19,9 @@ pub struct Resumption {
     /// The session's working directory, in which the program is to be started: some look for sessions by it. If the session
     /// names none, the one in which the program finds the file; `None` if it finds it from anywhere.
     pub directory: Option<PathBuf>,
+    /// The directory that the session's file names, if its project was moved and the program works there all the same, wherever it
+    /// is started: pi and omp do. A [fork](Store::fork_from) names the new one.
+    pub file_directory: Option<PathBuf>,
     /// What was put where the program looks for it: the session's file, those of the sessions that it continues without
     /// repeating them, and those of the agents that it has started; after each of them the files beside it.
     pub files: Vec<ExportReport>,
@@ -28,10 +31,10 @@ impl Store {
     /// Puts a session back where its program looks for it, as [`Self::export_to_source`] does, and says how the program goes on
     /// with it.
     ///
-    /// A file that is there stays if it has all of the session, and perhaps more: the program goes on with that. If it has a
-    /// part of the session and nothing else, the whole takes its place; so it does if the file is of an earlier version, of
-    /// which the store has the bytes. Otherwise something would be lost: it is an error, and no file is written. A file of an
-    /// agent's that differs is only reported, and so is one beside a session.
+    /// A file that is there stays if it has all of the session. What the program has added to it is stored first, and the whole
+    /// takes its place; so it does if the file is of an earlier version, of which the store has the bytes. If both cannot become
+    /// one session it is an error, and no file is written. A file of an agent's that differs is only reported, and so is one
+    /// beside a session.
     ///
     /// # Errors
     ///
@@ -82,7 +85,10 @@ impl Store {
         let command = command.expect("the family has one: that was asked before");
         let directory = facts.cwd.as_deref().map(PathBuf::from);
         let directory = directory.or_else(|| facts.family.resume_directory(&path));
-        Ok(Resumption { session, command, directory, files })
+        let named = reader.record().cwd.as_deref().filter(|_| facts.family.is_pi_omp());
+        let file_directory =
+            named.map(PathBuf::from).filter(|named| Some(named) != directory.as_ref());
+        Ok(Resumption { session, command, directory, file_directory, files })
     }
 }
 

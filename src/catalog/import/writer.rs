@@ -267,7 +267,7 @@ impl<'s> Writer<'s> {
                     record.number = free_number(self.store, &record.external_id, number)?;
                     report.status = ImportStatus::Imported;
                     report.add_reason(format!(
-                        "{losses}: kept as {}, a session of its own next to {first}",
+                        "{losses}: not merged, but kept as {}, a session of its own next to {first}",
                         record.id()
                     ));
                     return Ok(Ok((Place::Own, own)));
