@@ -7,7 +7,7 @@
 mod place;
 
 use leafline::export::ExportMode;
-use leafline::import::{ImportOptions, ImportStatus, Refusal};
+use leafline::import::{ImportOptions, ImportStatus};
 use place::Place;
 
 const HEADER: &str = r#"{"type":"session","version":3,"id":"s","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}"#;
@@ -152,36 +152,67 @@ fn a_rewritten_file_replaces_its_session_when_nothing_is_lost() {
 }
 
 #[test]
-fn a_file_that_lacks_something_is_refused() {
-    let place = Place::new();
+fn a_file_that_lacks_something_is_kept_as_another_session() {
     let original = file(&linear(30));
-    let path = place.write("a.jsonl", &original);
-    place.import(&path);
     let mut shorter = linear(30);
     shorter.remove(29);
     shorter.remove(7);
     let mut changed = linear(30);
     changed[3] = entry("e3", "e2", "not what it was");
     for (lines, lost) in [(shorter, "e7"), (changed, "e3")] {
+        let place = Place::new();
+        let path = place.write("a.jsonl", &original);
+        place.import(&path);
         place.write("a.jsonl", file(&lines));
         let report = place.import(&path);
-        assert_eq!(report.status, ImportStatus::Failed, "{report:?}");
-        assert_eq!(report.refusal, Some(Refusal::WouldLose), "{report:?}");
+        assert_eq!(report.status, ImportStatus::Imported, "{report:?}");
+        assert_eq!(report.session.as_deref(), Some("s~2"));
         let reason = report.reason.unwrap();
-        assert!(reason.contains(lost), "{reason}");
+        assert!(reason.contains(lost) && reason.contains("next to s"), "{reason}");
         assert_eq!(place.exact("s"), original.as_bytes(), "nothing has changed");
+        assert_eq!(place.exact("s~2"), file(&lines).into_bytes());
+        // The file goes on as that session.
+        let more = [&lines[..], &[entry("f", "e28", "more")]].concat();
+        place.write("a.jsonl", file(&more));
+        let report = place.import(&path);
+        assert_eq!((report.status, report.session.as_deref()), (ImportStatus::Grown, Some("s~2")));
+        assert_eq!(place.import(&path).status, ImportStatus::Unchanged);
+        let standing = place.store.standing_of(&place.path("")).unwrap();
+        assert_eq!((standing.in_step, standing.apart), (1, 1));
         place.assert_sound();
+    }
+}
+
+#[test]
+fn a_file_replaces_its_session_if_the_caller_insists() {
+    let original = file(&linear(30));
+    let mut changed = linear(30);
+    changed[3] = entry("e3", "e2", "not what it was");
+    let truncated = original[..original.len() / 2].to_owned();
+    for other in [file(&changed), truncated] {
+        let place = Place::new();
+        let path = place.write("a.jsonl", &original);
+        place.import(&path);
+        place.write("a.jsonl", &other);
         let options = ImportOptions { replace: true, ..ImportOptions::default() };
         assert_eq!(place.import_with(&path, &options).status, ImportStatus::Replaced);
-        assert_eq!(place.exact("s"), file(&lines).into_bytes());
+        assert_eq!(place.exact("s"), other.as_bytes());
         place.assert_sound();
-        place.write("a.jsonl", &original);
-        assert_eq!(place.import_with(&path, &options).status, ImportStatus::Replaced);
     }
-    // A truncated file lacks its end.
+}
+
+#[test]
+fn a_truncated_file_leaves_its_session_alone() {
+    let place = Place::new();
+    let original = file(&linear(30));
+    let path = place.write("a.jsonl", &original);
+    place.import(&path);
     place.write("a.jsonl", &original[..original.len() / 2]);
-    assert_eq!(place.import(&path).status, ImportStatus::Failed);
+    let report = place.import(&path);
+    assert_eq!(report.status, ImportStatus::Unchanged);
+    assert!(report.reason.unwrap().contains("later state"));
     assert_eq!(place.exact("s"), original.as_bytes());
+    assert_eq!(place.store.sessions().unwrap().len(), 1);
 }
 
 #[test]
@@ -320,12 +351,12 @@ fn what_was_exported_of_a_migrated_session_is_that_session() {
     // The old file is still known, and is exported unchanged.
     assert_eq!(place.import(&original).status, ImportStatus::Unchanged);
     assert_eq!(place.exact("s"), old.as_bytes());
-    // When it grows as well, it does not replace what the other has added.
+    // When it grows as well, it is another session: it does not replace what the other has added.
     let more = r#"{"type":"message","timestamp":"2025-11-20T19:07:00.000Z","message":{"role":"user","content":"another"}}"#;
     place.write("original.jsonl", format!("{old}{more}\n"));
-    assert_eq!(place.import(&original).status, ImportStatus::Failed);
+    assert_eq!(place.import(&original).session.as_deref(), Some("s~2"));
     assert_eq!(place.export("s", &ExportMode::Current), grown.as_bytes());
-    assert_eq!(place.store.sessions().unwrap().len(), 1);
+    assert_eq!(place.store.sessions().unwrap().len(), 2);
     place.assert_sound();
 }
 

@@ -139,7 +139,6 @@ fn on_error(error: &Error) -> Option<Cow<'static, str>> {
 /// The report of a file that was not imported: the reason, and what to do about it.
 pub(super) fn with_advice(report: &FileReport) -> Cow<'_, FileReport> {
     let advice = match report.refusal {
-        Some(Refusal::WouldLose) => "--replace takes the file all the same",
         Some(Refusal::Damaged) => "`leafline verify` says more",
         Some(Refusal::LongLine) => "--longest-line sets another",
         Some(Refusal::Removed { at }) => {

@@ -35,8 +35,8 @@ use super::{Status, text};
 /// overwrites a store, neither the one in use nor another.
 ///
 /// With --to-source, writes the session to the path in its program's folder from which it was imported, or that the program
-/// would give it, so that the program can resume it, with the agents that it has started and the files beside them. A file that
-/// is there is never overwritten: if it is another one, it is kept, and the exit status is 1.
+/// would give it, so that the program can resume it, with the agents that it has started and the files beside them. What the
+/// program has added to the file is stored first. A file that cannot be merged is kept, and the exit status is 1.
 ///
 /// With --all, or with -o FOLDER/ for some sessions, writes each session to a folder, laid out as its program's own: FOLDER/claude/projects/<project>/<id>.jsonl,
 /// FOLDER/pi/sessions/--<cwd>--/<time>_<id>.jsonl, and so for each program, which can use FOLDER/claude and so on in place
@@ -214,7 +214,10 @@ pub(super) fn run(
             "--all writes a folder of files, and - is standard output: name the folder",
         ));
     }
-    let store = place.open_to_read()?;
+    let store = match arguments.to_source {
+        true => place.open_to_change()?,
+        false => place.open_to_read()?,
+    };
     let sessions = arguments.sessions;
     // Before anything is written, each of them is known.
     let ids = sessions.iter().map(|session| Ok(store.session(session)?.id().to_owned()));

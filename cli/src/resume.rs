@@ -34,9 +34,10 @@ const THEN: &str = if cfg!(windows) { "\n" } else { " && " };
 /// prints the command that goes on with it in its directory, as a line for a shell. --exec runs it. If the directory does not
 /// exist, no command is printed or run, and the exit status is 1; --json names the directory all the same.
 ///
-/// A file that is there stays if it has all of the session. If it has a part of it and nothing else, or is of an earlier
-/// version of the format, the whole takes its place. Otherwise the command fails, and no file is written. Of a session that Codex
-/// has archived, `codex unarchive` comes first. Another file in the place
+/// A file that is there stays if it has all of the session. What its program has added is stored first, and the file gets what both
+/// have; so does one that has a part of it, or is of an earlier version of the format. If the program would not begin at the
+/// session's leaf, a line that makes it do so is added. If the file cannot be merged, the command fails, and no file is written. Of
+/// a session that Codex has archived, `codex unarchive` comes first. Another file in the place
 /// of one beside a session stays, and standard error says so. Opal's sessions cannot be resumed: how Opal is told to go on is not known here.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -59,6 +60,9 @@ struct Json<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     before: Option<Vec<String>>,
     directory: Option<String>,
+    /// The directory in which the program works all the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_directory: Option<String>,
     files: Vec<File<'r>>,
 }
 
@@ -78,7 +82,7 @@ pub(super) fn run(
     place: &Place,
     out: &mut Output,
 ) -> Result<Status, Failure> {
-    let store = place.open_to_read()?;
+    let store = place.open_to_change()?;
     if arguments.exec {
         check_directory(&store, &arguments.session)?;
     }
@@ -89,6 +93,16 @@ pub(super) fn run(
     drop(store);
     for report in &resumption.files {
         remark(report, out);
+    }
+    if let (Some(old), Some(new)) = (&resumption.file_directory, &resumption.directory) {
+        let program = resumption.command.first().map(|program| program.to_string_lossy());
+        out.remark(format!(
+            "{} works in {}, which the file names; `leafline fork {} --cwd {}` makes a session of the new directory",
+            program.unwrap_or_default(),
+            text::printable(&shown(old)),
+            resumption.session,
+            quoted(new.as_os_str()),
+        ));
     }
     if arguments.exec {
         return go_on(&resumption);
@@ -109,6 +123,7 @@ pub(super) fn run(
                 command: texts(&resumption.command),
                 before: resumption.before.as_deref().map(texts),
                 directory: resumption.directory.as_deref().map(shown),
+                file_directory: resumption.file_directory.as_deref().map(shown),
                 files: files.collect(),
             })
             .map(|()| Status::Done);

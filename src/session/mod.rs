@@ -36,7 +36,7 @@ pub use self::export::ExportMode;
 pub use self::facts::{SessionFacts, TypeFacts};
 pub(crate) use self::find::find;
 pub use self::live::{AppendedLines, NewSession, Persistence, RepeatedIds};
-pub(crate) use self::live::{added_lines, tail_dictionary};
+pub(crate) use self::live::{added_lines, exact_id, tail_dictionary};
 #[cfg(any(test, fuzzing))]
 pub(crate) use self::live::{check_change, example_changes};
 pub use self::page::{Page, PageLimit};

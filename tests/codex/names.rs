@@ -120,9 +120,9 @@ fn an_archived_session_is_the_same() {
     assert_eq!(title(&place, ID).as_deref(), Some("Put away"));
 }
 
-/// A line in another place is another entry: a file that was rewritten does not replace its session unasked.
+/// A line in another place is another entry: a file that was rewritten is another session, unless it is to replace the first.
 #[test]
-fn a_file_that_was_rewritten_needs_a_word() {
+fn a_file_that_was_rewritten_is_another_session() {
     let place = Place::new();
     let lines = vec![cases::user("One"), cases::assistant("Two"), cases::user("Three")];
     let file = cases::Case::new("", lines).file(ID);
@@ -130,8 +130,12 @@ fn a_file_that_was_rewritten_needs_a_word() {
     let second = file.lines().nth(2).unwrap();
     let rewritten = file.replace(&format!("{second}\n"), "");
     let report = imported(&place, ID, &rewritten);
-    assert_eq!(report.status, ImportStatus::Failed, "{report:?}");
+    assert_eq!(report.status, ImportStatus::Imported, "{report:?}");
     assert!(place.exact(ID) == file.as_bytes());
+    assert!(place.exact(&format!("{ID}~2")) == rewritten.as_bytes());
+    let place = Place::new();
+    imported(&place, ID, &file);
+    place.write(&file_name(ID), &rewritten);
     let options = ImportOptions { replace: true, ..ImportOptions::default() };
     let report = place.import_with(&place.path(&file_name(ID)), &options);
     assert_eq!(report.status, ImportStatus::Replaced, "{report:?}");

@@ -108,7 +108,7 @@ fn a_file_that_went_on_in_opal_takes_the_place_where_nothing_is_lost() {
 }
 
 #[test]
-fn a_file_that_lacks_what_was_appended_here_takes_no_place() {
+fn a_file_and_a_session_that_both_went_on_become_one() {
     let place = Place::new();
     let file = place.write("s.jsonl", FILE);
     place.import(&file);
@@ -116,13 +116,17 @@ fn a_file_that_lacks_what_was_appended_here_takes_no_place() {
     let on = session.append(opal::Draft::user("on")).unwrap();
     std::fs::write(&file, went_on_in_opal(FILE, "m2")).unwrap();
     let report = place.import(&file);
-    assert_eq!(report.status, ImportStatus::Failed, "{report:?}");
-    assert!(report.reason.unwrap().contains(&on));
-    // At another path it is a session of its own, and neither is lost.
-    let elsewhere = place.write("elsewhere/s.jsonl", went_on_in_opal(FILE, "m2"));
-    let report = place.import(&elsewhere);
-    assert_eq!((report.status, report.session.as_deref()), (ImportStatus::Imported, Some("s~2")));
+    assert_eq!(report.status, ImportStatus::Grown, "{report:?}");
+    assert!(report.reason.unwrap().contains("merged"));
     assert_eq!(path(&session), ["m1", "m2", &on]);
+    session.branch("new").unwrap();
+    assert_eq!(path(&session), ["m1", "m2", "new"]);
+    // Nothing changes any more, wherever the file is.
+    let elsewhere = place.write("elsewhere/s.jsonl", went_on_in_opal(FILE, "m2"));
+    for file in [&file, &elsewhere, &file] {
+        assert_eq!(place.import(file).status, ImportStatus::Unchanged);
+    }
+    assert_eq!(place.store.sessions().unwrap().len(), 1);
     place.assert_sound();
 
     // With the option to replace, the file's state is stored.

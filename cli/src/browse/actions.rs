@@ -67,8 +67,9 @@ impl Browser {
     /// there, that is said, and nothing is done.
     pub(super) fn resume(&mut self) {
         let Some(session) = self.session() else { return };
-        let store = self.store.clone();
+        let place = self.place.clone();
         self.begin("exporting", move |_| {
+            let store = place.open_to_change()?;
             crate::resume::check_directory(&store, &session)?;
             let resumption = store.resume(&session)?;
             Ok(Box::new(move |browser: &mut Self| {

@@ -199,6 +199,14 @@ fn show_folders(
         let more = counted(more as u64, "more file", "more files");
         out.line(format_args!("and {more}; `leafline sync` brings all in step"))?;
     }
+    let apart: u64 = folders.iter().map(|(_, standing)| standing.apart).sum();
+    if apart > 0 {
+        let apart =
+            counted(apart, "file could not be merged and is", "files could not be merged: each is");
+        out.line(format_args!(
+            "{apart} a session of its own next to another one with its id, ID~2 in `leafline ls`: export what you need of either, and `leafline rm` the other"
+        ))?;
+    }
     let unread: u64 = folders.iter().map(|(_, standing)| standing.unreadable).sum();
     if unread > 0 {
         let unread = counted(unread, "file or folder", "files or folders");

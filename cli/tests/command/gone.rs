@@ -97,14 +97,12 @@ fn a_session_is_put_back_where_its_program_looks_for_it() {
 #[test]
 fn another_file_in_its_place_is_never_overwritten() {
     let (scene, files) = home();
-    for other in [&b""[..], b"another\n", &sample(CLAUDE)[..100]] {
-        std::fs::write(&files[0], other).unwrap();
-        let run = at_home(&scene, ["export", "--to-source", CLAUDE]);
-        assert_eq!(run.status, 1, "{}", run.text());
-        assert!(run.text().starts_with("kept") && run.text().contains("another file"));
-        assert!(run.text().contains("; move that away and export again)"), "{}", run.text());
-        assert_eq!(std::fs::read(&files[0]).unwrap(), other);
-    }
+    std::fs::write(&files[0], "another\n").unwrap();
+    let run = at_home(&scene, ["export", "--to-source", CLAUDE]);
+    assert_eq!(run.status, 1, "{}", run.text());
+    assert!(run.text().starts_with("kept") && run.text().contains("another file"));
+    assert!(run.text().contains("; move that away and export again)"), "{}", run.text());
+    assert_eq!(std::fs::read(&files[0]).unwrap(), b"another\n");
     std::fs::remove_file(&files[0]).unwrap();
     std::fs::create_dir(&files[0]).unwrap();
     let run = at_home(&scene, ["export", "--to-source", CLAUDE]);
@@ -206,7 +204,7 @@ fn nothing_is_lost_by_a_resumption() {
         std::fs::write(&files[0], part).unwrap();
         let run = at_home(&scene, ["resume", CLAUDE, "--json"]);
         assert!(run.status == 0 && run.stderr.contains("was written"), "{}", run.stderr);
-        assert_eq!(std::fs::read(&files[0]).unwrap(), sample(CLAUDE));
+        assert_eq!(std::fs::read(&files[0]).unwrap(), longer);
     }
     assert_eq!(std::fs::read(&files[1]).unwrap(), sample(AGENTS[1]));
     at_home(&scene, ["resume"]).fails(2);
@@ -227,7 +225,34 @@ fn a_session_that_was_changed_here_is_resumed() {
     // The program has gone on from there, and so has the store.
     std::fs::write(&files[2], [&now[..], b"{\"type\":\"custom\"}\n"].concat()).unwrap();
     at_home(&scene, ["label", PI_3, "cc2ef6d4", "changed"]).ok();
-    at_home(&scene, ["resume", PI_3]).fails(1);
+    assert_eq!(at_home(&scene, ["resume", PI_3, "--json"]).status, 0);
+    let both = std::fs::read(&files[2]).unwrap();
+    assert!(both.starts_with(&[&now[..], b"{\"type\":\"custom\"}\n"].concat()));
+    assert!(String::from_utf8_lossy(&both).contains("changed"));
+    assert_eq!(at_home(&scene, ["export", PI_3]).ok().stdout, both);
+    // A file that lacks what was imported is a session of its own, and stays.
+    let first = both.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    let other = [&both[..first], b"{\"type\":\"custom\",\"id\":\"aa\"}\n"].concat();
+    std::fs::write(&files[2], &other).unwrap();
+    at_home(&scene, ["resume", PI_3, "--json"]).fails(1);
+    assert_eq!(std::fs::read(&files[2]).unwrap(), other);
+    assert_eq!(at_home(&scene, ["export", PI_3]).ok().stdout, both);
+    assert_eq!(at_home(&scene, ["export", &format!("{PI_3}~2")]).ok().stdout, other);
+}
+
+/// Guards against a program that works in the old directory without a word.
+#[test]
+fn a_moved_session_of_pis_says_where_pi_works() {
+    let (scene, _) = home();
+    let moved = scene.folder().join("moved");
+    std::fs::create_dir(&moved).unwrap();
+    at_home(&scene, ["move", PI_3, path(&moved)]).ok();
+    let run = at_home(&scene, ["resume", PI_3]);
+    assert_eq!(run.status, 0);
+    let says = "pi works in /home/robin/work/tide-clock, which the file names";
+    assert!(run.stderr.contains(says) && run.stderr.contains("fork"), "{}", run.stderr);
+    let told = at_home(&scene, ["resume", PI_3, "--json"]).json();
+    assert_eq!(told["file_directory"], "/home/robin/work/tide-clock");
 }
 
 #[test]

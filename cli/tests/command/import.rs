@@ -131,7 +131,7 @@ fn a_folder_of_blobs_must_be_there() {
 }
 
 #[test]
-fn a_grown_file_brings_what_is_new_and_a_rewritten_one_wants_replace() {
+fn a_grown_file_brings_what_is_new_and_a_rewritten_one_is_another_session() {
     let scene = Scene::new();
     let [first, second] = [message("a", None, "one"), message("b", Some("a"), "two")];
     let session = scene.write("session.jsonl", &file([header("s1"), first.clone()]));
@@ -143,15 +143,17 @@ fn a_grown_file_brings_what_is_new_and_a_rewritten_one_wants_replace() {
     assert!(import(&[]).ok().text().starts_with("grown "));
 
     scene.write("session.jsonl", &file([header("s1"), message("c", None, "another")]));
-    let refused = import(&[]);
-    assert!(
-        refused.text().starts_with("failed ") && refused.text().contains("--replace"),
-        "{}",
-        refused.text()
-    );
-    refused.fails(1);
+    let said = import(&[]).ok().text();
+    assert!(said.starts_with("imported ") && said.contains("next to s1"), "{said}");
+    assert_eq!(scene.run(["show", "s1~2", "c"]).ok().status, 0);
     assert_eq!(scene.run(["show", "s1", "b"]).ok().status, 0);
-    assert!(import(&["--replace"]).ok().text().starts_with("replaced "));
+
+    let scene = Scene::new();
+    let session = scene.write("session.jsonl", &file([header("s1"), message("b", None, "one")]));
+    scene.run(["import", path(&session)]).ok();
+    scene.write("session.jsonl", &file([header("s1"), message("c", None, "another")]));
+    let replaced = scene.run(["import", path(&session), "--replace"]).ok().text();
+    assert!(replaced.starts_with("replaced "), "{replaced}");
     scene.run(["show", "s1", "b"]).fails(1);
 }
 

@@ -3,7 +3,7 @@
 //! Guards against a session that is put where its program does not look for it, or that it does not go on with.
 
 use leafline_judges::{Script, folder, judge, pi};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::scene::{CLAUDE, OMP_3, PI_1, PI_3, Scene, at_home, command, finished, path, sample};
 
@@ -106,6 +106,85 @@ fn claude_code_goes_on() {
     let answer = script.ask(&[job]).remove(0);
     assert!(answer["ok"] == true && cwd == "/", "{told}: {answer}");
     assert!(answer["sent"].as_str().unwrap().contains("time zone"), "{answer}");
+}
+
+/// Guards against a turn of the program, or a change in the store, that the other one loses.
+fn goes_on_with_both(script: &Script, id: &str) {
+    let scene = Scene::new();
+    let home = scene.folder();
+    let work = home.join("work");
+    std::fs::create_dir_all(&work).unwrap();
+    let mut text = String::from_utf8(sample(id)).unwrap();
+    DIRECTORIES.iter().for_each(|directory| text = text.replace(directory, path(&work)));
+    let file = scene.write(&format!("backup/{id}.jsonl"), text.as_bytes());
+    scene.run(["import", path(&file)]).ok();
+    std::fs::remove_file(&file).unwrap();
+    let go_on = || {
+        let told = at_home(&scene, ["resume", id, "--json"]).json();
+        let job = json!({"op": "resume", "command": told["command"], "home": home, "cwd": work});
+        let answer = script.ask(&[job]).remove(0);
+        assert_eq!(answer["ok"], true, "{id}: {answer}");
+        let file = told["files"][0]["path"].as_str().unwrap().to_owned();
+        (answer["sent"].as_str().unwrap().matches("PROBE").count(), file)
+    };
+    let (first, file) = go_on();
+    assert_eq!(first, 1);
+    at_home(&scene, ["sync"]).ok();
+    let entries = scene.run(["--json", "path", id]).ok().text();
+    let mut entries = entries.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let entry = entries.find(|entry| entry["role"] == "user").unwrap();
+    // Both go on: the store with a name, the program with a turn.
+    scene.run(["name", id, "--set", "Both of them"]).ok();
+    let before = std::fs::read(&file).unwrap();
+    let (second, _) = go_on();
+    assert_eq!(second, 2);
+    scene.run(["name", id, "--set", "Once more"]).ok();
+    let (third, _) = go_on();
+    assert_eq!(third, 3);
+    let said = at_home(&scene, ["sync"]).ok().text();
+    assert!(!said.contains("failed"), "{said}");
+    let after = std::fs::read(&file).unwrap();
+    // omp has the name in its header.
+    assert!(id == OMP_3 || after.starts_with(&before));
+    assert!(String::from_utf8_lossy(&after).contains("Once more"));
+    assert_eq!(scene.run(["export", id]).ok().stdout, after);
+    // A turn that the store does not have, and a change that the file does not have.
+    let told = at_home(&scene, ["resume", id, "--json"]).json();
+    scene.run(["name", id, "--set", "At last"]).ok();
+    let job = json!({"op": "resume", "command": told["command"], "home": home, "cwd": work});
+    assert_eq!(script.ask(&[job]).remove(0)["ok"], true);
+    let said = at_home(&scene, ["sync"]).ok().text();
+    assert!(said.contains("merged"), "{said}");
+    let (fifth, _) = go_on();
+    assert_eq!(fifth, 5, "the newest turn has the leaf");
+    // Where the store has gone back to, the program begins.
+    at_home(&scene, ["sync"]).ok();
+    scene.run(["branch", id, entry["id"].as_str().unwrap()]).ok();
+    let (branched, _) = go_on();
+    assert_eq!(branched, 1, "the program begins at the leaf of the store");
+    at_home(&scene, ["sync"]).ok();
+    assert_eq!(scene.run(["--json", "ls"]).ok().text().lines().count(), 1);
+    assert_eq!(scene.run(["export", id]).ok().stdout, std::fs::read(&file).unwrap());
+}
+
+#[test]
+fn pi_goes_on_with_what_both_have() {
+    if pi("0.73").is_some() {
+        let script = Script::new("node", folder("resume-judge"), &["judge.mjs"]);
+        goes_on_with_both(&script, PI_3);
+    }
+}
+
+#[test]
+fn omp_goes_on_with_what_both_have() {
+    let Some(script) = judge("resume-judge", "omp") else { return };
+    goes_on_with_both(&script, OMP_3);
+}
+
+#[test]
+fn claude_code_goes_on_with_what_both_have() {
+    let Some(script) = judge("resume-judge", "claude") else { return };
+    goes_on_with_both(&script, CLAUDE);
 }
 
 /// Guards against files as they were before an edit that the program deletes, or does not find again.

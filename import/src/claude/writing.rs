@@ -95,6 +95,10 @@ impl Writing for ClaudeCode {
         })
     }
 
+    fn explicit_leaf_line(leaf: Option<&[u8]>, session_id: &[u8], out: &mut Vec<u8>) {
+        write_outside(&Draft::explicit_leaf(leaf), session_id, out);
+    }
+
     fn leaf_line(leaf: &[u8], summary: Option<&[u8]>, session_id: &[u8], out: &mut Vec<u8>) {
         let Some(line) = summary else {
             return write_outside(&Draft::last_prompt(None, leaf), session_id, out);

@@ -121,6 +121,11 @@ pub trait Writing {
         let (_, _, _, _) = (leaf, summary, session_id, out);
     }
 
+    /// Appends a line that makes an entry the leaf, or none, whatever hangs below it. Nothing where no line does so.
+    fn explicit_leaf_line(leaf: Option<&[u8]>, session_id: &[u8], out: &mut Vec<u8>) {
+        let (_, _, _) = (leaf, session_id, out);
+    }
+
     /// An entry, given as a JSON object; several if the program writes it in parts.
     ///
     /// # Errors
@@ -419,6 +424,11 @@ impl Family {
         out: &mut Vec<u8>,
     ) {
         with_writing!(self, W => W::leaf_line(leaf, summary, session_id, out));
+    }
+
+    /// Appends a line that makes an entry the leaf: [`Writing::explicit_leaf_line`].
+    pub fn explicit_leaf_line(self, leaf: Option<&[u8]>, session_id: &[u8], out: &mut Vec<u8>) {
+        with_writing!(self, W => W::explicit_leaf_line(leaf, session_id, out));
     }
 
     /// An id for a new session: [`Writing::fresh_session_id`].

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::report::ExportReport;
-use super::to_source::{Parts, PuttingBack, has_all};
+use super::to_source::{PuttingBack, has_all};
 use crate::error::{Error, ExportError, Result};
 use crate::store::Store;
 
@@ -21,6 +21,9 @@ pub struct Resumption {
     /// The session's working directory, in which the program is to be started: some look for sessions by it. If the session
     /// names none, the one in which the program finds the file; `None` if it finds it from anywhere.
     pub directory: Option<PathBuf>,
+    /// The directory that the session's file names, if its project was moved and the program works there all the same, wherever it
+    /// is started: pi and omp do. A [fork](Store::fork_from) names the new one.
+    pub file_directory: Option<PathBuf>,
     /// What was put where the program looks for it: the session's file, those of the sessions that it continues without
     /// repeating them, and those of the agents that it has started; after each of them the files beside it.
     pub files: Vec<ExportReport>,
@@ -30,10 +33,10 @@ impl Store {
     /// Puts a session back where its program looks for it, as [`Self::export_to_source`] does, and says how the program goes on
     /// with it.
     ///
-    /// A file that is there stays if it has all of the session, and perhaps more: the program goes on with that. If it has a
-    /// part of the session and nothing else, the whole takes its place; so it does if the file is of an earlier version, of
-    /// which the store has the bytes. Otherwise something would be lost: it is an error, and no file is written. A file of an
-    /// agent's that differs is only reported, and so is one beside a session.
+    /// A file that is there stays if it has all of the session. What the program has added to it is stored first, and the whole
+    /// takes its place; so it does if the file is of an earlier version, of which the store has the bytes. If both cannot become
+    /// one session it is an error, and no file is written. A file of an agent's that differs is only reported, and so is one
+    /// beside a session.
     ///
     /// # Errors
     ///
@@ -61,7 +64,7 @@ impl Store {
             return Err(refused(format!("how {family} goes on with a session is not known")));
         }
         let needed = std::iter::once(session.clone()).chain(reader.bases()?);
-        let needed = needed.map(|id| PuttingBack::of(self, &id, Parts::AreCompleted));
+        let needed = needed.map(|id| PuttingBack::of(self, &id));
         let needed: Vec<PuttingBack> = needed.collect::<Result<_>>()?;
         if let Some(other) = needed.iter().find(|planned| !planned.has_all()) {
             return Err(refused_by(&session, other.path()));
@@ -78,14 +81,17 @@ impl Store {
         }
         let path = files.first().expect("the session's own report comes first").path.clone();
         for agent in self.with_agents(&session)?.iter().skip(1) {
-            files.extend(PuttingBack::of(self, agent, Parts::AreCompleted)?.carry_out(self)?);
+            files.extend(PuttingBack::of(self, agent)?.carry_out(self)?);
         }
         let command = facts.family.resume_command(&external, &path);
         let command = command.expect("the family has one: that was asked before");
         let before = facts.family.before_resuming(&external, &path);
         let directory = facts.cwd.as_deref().map(PathBuf::from);
         let directory = directory.or_else(|| facts.family.resume_directory(&path));
-        Ok(Resumption { session, command, before, directory, files })
+        let named = reader.record().cwd.as_deref().filter(|_| facts.family.is_pi_omp());
+        let file_directory =
+            named.map(PathBuf::from).filter(|named| Some(named) != directory.as_ref());
+        Ok(Resumption { session, command, before, directory, file_directory, files })
     }
 }
 

@@ -6,6 +6,10 @@ use std::sync::Arc;
 
 use leafline_import::{Family, FileName};
 
+use super::super::import::candidate::Candidate;
+use super::super::import::known::has_other_bytes;
+use super::super::import::saved_state::{FileState, compare};
+use super::super::import::{ImportOptions, Recovery};
 use super::super::programs::{file_of, folders_of, is_in};
 use super::file_tree::Place;
 use super::report::{ExportOptions, ExportOutcome, ExportReport, KeptReason};
@@ -19,15 +23,6 @@ use crate::session::{ExportMode, SessionReader};
 use crate::store::Store;
 use crate::temporary::remove_left_inside;
 use crate::whole_file::WholeFile;
-
-/// What becomes of a file that has a part of what would be written, and nothing else.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Parts {
-    /// It stays.
-    Stay,
-    /// The whole takes its place.
-    AreCompleted,
-}
 
 /// What putting a session back comes to. Nothing is written before it is [carried out](Self::carry_out).
 #[derive(Debug)]
@@ -48,8 +43,10 @@ impl Store {
     /// too. Their reports follow the session's. So are the [files beside the sessions](SessionReader::files_beside), whose reports
     /// follow that of their session, and the blobs that the sessions refer to, beside omp's sessions.
     ///
-    /// The file is written under a temporary name and renamed. A file that is there is never overwritten: if it has the
-    /// session's bytes, the outcome is [`ExportOutcome::Unchanged`], otherwise [`ExportOutcome::Kept`].
+    /// Nothing that a file there has is lost: what the program has added is stored first, as [`Self::sync`] does it, and what is
+    /// written begins with it. A file that is no state of the session is kept: [`ExportOutcome::Kept`]. If the program would begin
+    /// elsewhere than at the session's leaf, what makes it begin there is appended to the session. The file is written under a
+    /// temporary name and renamed.
     ///
     /// # Errors
     ///
@@ -59,7 +56,7 @@ impl Store {
         let sessions = self.with_agents(session)?;
         let mut reports = Vec::new();
         for id in &sessions {
-            reports.extend(PuttingBack::of(self, id, Parts::Stay)?.carry_out(self)?);
+            reports.extend(PuttingBack::of(self, id)?.carry_out(self)?);
         }
         Ok(reports)
     }
@@ -81,7 +78,38 @@ impl Store {
 
 impl PuttingBack {
     /// Of a session, without its agents.
-    pub(super) fn of(store: &Store, session: &str, parts: Parts) -> Result<Self> {
+    pub(super) fn of(store: &Store, session: &str) -> Result<Self> {
+        let planned = Self::compared(store, session)?;
+        // A store that cannot be changed gives what it has.
+        if store.is_read_only() {
+            return Ok(planned);
+        }
+        let has_more = KeptReason::HoldsMore;
+        let planned = match planned.outcome {
+            Some(ExportOutcome::Kept { reason })
+                if [KeptReason::Differs, has_more].contains(&reason) =>
+            {
+                // What the program has added.
+                store.sync(&[planned.path()], &ImportOptions::default(), &mut ())?;
+                Self::compared(store, session)?
+            }
+            _ => planned,
+        };
+        if !planned.has_all() {
+            return Ok(planned);
+        }
+        if !store.session(session)?.begin_at_leaf()? {
+            return Err(Error::Export(ExportError::NotResumable {
+                session: planned.reader.id(),
+                problem: "its program would not begin at its leaf; move the leaf to a message"
+                    .to_owned(),
+            }));
+        }
+        Self::compared(store, session)
+    }
+
+    /// The session as it is, and the file.
+    fn compared(store: &Store, session: &str) -> Result<Self> {
         let reader = store.reader(session)?;
         let place = Place::at(&place_of(store, &reader)?)?;
         refuse_store(&place.path, store.path())?;
@@ -89,7 +117,7 @@ impl PuttingBack {
         let outcome = match standing {
             Standing::Absent => None,
             Standing::NoFile => Some(ExportOutcome::Kept { reason: KeptReason::NoFile }),
-            Standing::AsLeft(_) | Standing::Unknown(_) => of_file(&place, &reader, parts)?,
+            Standing::AsLeft(_) | Standing::Unknown(_) => of_file(&place, &reader)?,
         };
         Ok(Self { reader, place, standing, outcome })
     }
@@ -167,22 +195,32 @@ pub(super) fn has_all(outcome: &ExportOutcome) -> bool {
 }
 
 /// What becomes of a file that is there; `None` if it is to be written over.
-fn of_file(place: &Place, reader: &SessionReader, parts: Parts) -> Result<Option<ExportOutcome>> {
+fn of_file(place: &Place, reader: &SessionReader) -> Result<Option<ExportOutcome>> {
     let likeness = |mode| Likeness::of(place, reader, &ExportOptions::from(mode));
     let kept = |reason| Some(ExportOutcome::Kept { reason });
     Ok(match likeness(ExportMode::Current)? {
         Likeness::Same { .. } => Some(ExportOutcome::Unchanged),
         Likeness::Longer => kept(KeptReason::HoldsMore),
-        Likeness::Beginning if parts == Parts::AreCompleted => None,
+        Likeness::Beginning => None,
         // A file of an earlier version, which the program would write over when it loads it. The store has its bytes too.
-        Likeness::Other if parts == Parts::AreCompleted && reader.record().migrated => {
-            match likeness(ExportMode::Original)? {
-                Likeness::Same { .. } | Likeness::Beginning => None,
-                Likeness::Longer | Likeness::Other => kept(KeptReason::Differs),
-            }
-        }
-        Likeness::Beginning | Likeness::Other => kept(KeptReason::Differs),
+        Likeness::Other if reader.record().migrated => match likeness(ExportMode::Original)? {
+            Likeness::Same { .. } | Likeness::Beginning => None,
+            Likeness::Longer | Likeness::Other => kept(KeptReason::Differs),
+        },
+        // An earlier state of a session whose bytes the store has changed.
+        Likeness::Other if has_other_bytes(reader.record()) && is_earlier(place, reader)? => None,
+        Likeness::Other => kept(KeptReason::Differs),
     })
+}
+
+/// Whether the session has every entry of the file.
+fn is_earlier(place: &Place, reader: &SessionReader) -> Result<bool> {
+    let family = Some(reader.facts().family);
+    let Ok(mut candidate) = Candidate::open(&place.path, family, Recovery::Documented) else {
+        return Ok(false);
+    };
+    let state = compare(reader.view(), &mut candidate)?.at("reading", &place.path)?;
+    Ok(state == FileState::Earlier)
 }
 
 /// Whether a session, which was found by an id or its beginning, is the one beside whose file an agent's is.

@@ -38,8 +38,8 @@ pub(super) enum Plan {
 /// Compares the file with the sessions that have its id.
 ///
 /// The same bytes are the same session, wherever the file is. A file that differs is another state of the session if it
-/// is at the path that the session was imported from, or if there is no longer a file at that path; otherwise it is
-/// another session with the same id. A file of a session that was removed from the store is recognised in the same ways.
+/// begins with all that was imported, if it is at the path that the session was imported from, or if there is no longer a
+/// file at that path; otherwise it is another session with the same id. A file of a session that was removed from the store is recognised in the same ways.
 ///
 /// A session's rows are checked before its record is trusted: an import checks each chunk, a sync the first and the
 /// last.
@@ -134,9 +134,22 @@ fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<
         Ok(Some(plan)) => return Ok(Ok(plan)),
         Err(error) => return Ok(Err(error)),
     }
-    if let Some((session, record)) = sessions.iter().find(|(session, _)| Some(*session) == source) {
+    let own = sessions.iter().find(|(session, _)| Some(*session) == source);
+    // A file that goes on from what was imported is that session's, wherever it is; so is one at its path.
+    if let Some((session, record)) = begins.or(own) {
+        let else_number = (Some(*session) != source).then_some(next_number);
+        let view = View::new(snapshot.rows(*session), record);
+        let is_shorter = record.imported.length > candidate.size;
+        let is_beginning = match is_shorter.then(|| is_beginning(view, candidate)).transpose()? {
+            Some(Err(error)) => return Ok(Err(error)),
+            Some(Ok(is_beginning)) => is_beginning,
+            None => false,
+        };
         let (session, record) = (*session, Box::new(record.clone()));
-        return Ok(Ok(Plan::Replace { session, record, else_number: None }));
+        return Ok(Ok(match is_beginning {
+            true => Plan::Unchanged { session, record, ahead: true },
+            false => Plan::Replace { session, record, else_number },
+        }));
     }
     let removed = removed_of(removed, (source, &digests), !sessions.is_empty());
     if !removed.is_empty() {
@@ -170,8 +183,14 @@ fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<
     }))
 }
 
-/// What to do with another state of a session that was changed here and is exported with other bytes than the stored
-/// ones; `None` if there is none.
+/// Whether the session was changed here so that its file has other bytes, and entries tell more: it is exported as its program
+/// would save it, or has another name in its header.
+pub(in crate::catalog) fn has_other_bytes(record: &SessionRecord) -> bool {
+    let is_renamed = record.known_family().names_in_header() && record.imported.length == 0;
+    record.rewritten || (is_renamed && !record.migrated)
+}
+
+/// What to do with another state of a session that [has other bytes](has_other_bytes); `None` if there is none.
 fn rewritten(
     snapshot: &Snapshot,
     sessions: &[(SessionKey, SessionRecord)],
@@ -181,7 +200,7 @@ fn rewritten(
 ) -> Result<io::Result<Option<Plan>>> {
     let mut other = None;
     let mut earlier = None;
-    for (session, record) in sessions.iter().filter(|(_, record)| record.rewritten) {
+    for (session, record) in sessions.iter().filter(|(_, record)| has_other_bytes(record)) {
         let view = View::new(snapshot.rows(*session), record);
         let state = match saved_state::compare(view, candidate)? {
             Ok(state) => state,
@@ -197,7 +216,7 @@ fn rewritten(
             }
             // A file that is a source of another session stays one; a file without a session becomes this one's if
             // nothing is lost.
-            FileState::Other if source.is_none() => {
+            FileState::Other if record.rewritten && source.is_none() => {
                 let else_number = Some(next_number);
                 other.get_or_insert(Plan::Replace { session, record, else_number });
             }

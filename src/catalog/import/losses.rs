@@ -1,9 +1,10 @@
-//! What would be lost if a file replaced the session it was imported as.
+//! What a session has that a file lacks, and whether both can become one session.
 
 use std::collections::HashSet;
 use std::fmt;
 
 use leafline_import::ecma::Document;
+use leafline_import::format::EntryIds;
 use leafline_import::{EntryKind, Family, LineReader, text};
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -30,6 +31,23 @@ pub(super) struct Losses {
     /// Lines without an id that the file does not have.
     lines: u64,
     examples: Vec<String>,
+    /// The missing lines, with and without an id.
+    own: Vec<Ordinal>,
+    /// Whether the file lacks lines that were imported: it is no continuation of them.
+    is_torn_out: bool,
+    /// Whether the session's lines are addressed as they were imported, in a tree.
+    is_tree: bool,
+}
+
+impl Losses {
+    /// The lines that only the session has, if they can follow those of the file: both continue the same beginning.
+    pub(super) fn into_own(self) -> std::result::Result<Vec<Ordinal>, Self> {
+        if self.is_tree && self.changed == 0 && !self.is_torn_out {
+            Ok(self.own)
+        } else {
+            Err(self)
+        }
+    }
 }
 
 impl fmt::Display for Losses {
@@ -74,7 +92,9 @@ pub(super) fn losses(
     // A session that is gone has nothing to lose; the replacement notices when it commits.
     let Some(record) = snapshot.session(old)? else { return Ok(None) };
     let new = View::new(snapshot.rows(new), new_record);
-    let mut losses = Losses::default();
+    let old = View::new(snapshot.rows(old), &record);
+    let is_tree = !record.migrated && record.known_family().entry_ids() != EntryIds::Ordinals;
+    let mut losses = Losses { is_tree, ..Losses::default() };
     let mut comparison = Comparison {
         new,
         candidates: new.cursor(),
@@ -82,12 +102,56 @@ pub(super) fn losses(
         reader: LineReader::new(record.reading()),
         unaddressed: None,
         by_place: record.migrated.then(|| new.cursor()),
+        torn: None,
     };
-    let mut lines = View::new(snapshot.rows(old), &record).cursor();
+    let first_own = first_own(old)?;
+    let torn = first_own.filter(|_| !record.imported.complete);
+    comparison.torn = torn.and_then(Ordinal::previous);
+    let mut lines = old.cursor();
     while let Some(line) = lines.next()? {
-        comparison.compare(line, &mut losses)?;
+        let ordinal = line.ordinal;
+        match comparison.compare(line, &mut losses)? {
+            Found::Missing => {
+                losses.is_torn_out |= first_own.is_some_and(|first| ordinal < first);
+                losses.own.push(ordinal);
+            }
+            // Where it is not known which lines were imported, those of the file come first.
+            Found::There => losses.is_torn_out |= first_own.is_none() && !losses.own.is_empty(),
+            Found::Ignored => {}
+        }
     }
-    Ok((losses != Losses::default()).then_some(losses))
+    let lost = losses.missing + losses.changed + losses.lines;
+    Ok((lost > 0).then_some(losses))
+}
+
+/// The first line behind those that were imported; `None` if the session does not begin with them.
+fn first_own(view: View<'_>) -> Result<Option<Ordinal>> {
+    let record = view.record();
+    if record.migrated || record.rewritten || record.imported.length == 0 {
+        return Ok(None);
+    }
+    let mut first = Ordinal::after(record.lines);
+    let mut left = record.bytes.saturating_sub(record.imported.length);
+    while left > 0 {
+        let Some(before) = first.previous() else { break };
+        let length = view.entry(before)?.line().len() as u64;
+        // The last imported line, to which a line feed was added here.
+        if length > left {
+            break;
+        }
+        left -= length;
+        first = before;
+    }
+    Ok(Some(first))
+}
+
+/// What a file has of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Found {
+    There,
+    Missing,
+    /// It does not count.
+    Ignored,
 }
 
 struct Comparison<'a> {
@@ -100,47 +164,56 @@ struct Comparison<'a> {
     unaddressed: Option<HashSet<u64>>,
     /// Goes through the new session's entries in parallel with the old one's, if ids were made up.
     by_place: Option<LineCursor<'a>>,
+    /// A line that was imported without its end.
+    torn: Option<Ordinal>,
 }
 
 impl Comparison<'_> {
-    fn compare(&mut self, line: LineView<'_>, losses: &mut Losses) -> Result<()> {
+    fn compare(&mut self, line: LineView<'_>, losses: &mut Losses) -> Result<Found> {
         let kind = EntryKind::from_code(line.node.kind).unwrap_or(EntryKind::Unknown);
         let opposite = if kind.is_entry() { self.next_entry()? } else { None };
         if matches!(kind, EntryKind::Blank | EntryKind::Header | EntryKind::Title) {
-            return Ok(());
+            return Ok(Found::Ignored);
         }
         self.candidates.seek(self.expected);
         if let Some(candidate) = self.candidates.next()?
-            && is_same(&candidate, &line)
+            && (is_same(&candidate, &line)
+                || (self.torn == Some(line.ordinal)
+                    && candidate.text.starts_with(line.text.trim_ascii_end())))
         {
             self.expected = candidate.ordinal.next();
-            return Ok(());
+            return Ok(Found::There);
         }
         let decoded = text::decode(line.text);
         let read = self.reader.read(text::trim_start_of_file(&decoded));
         let id = self.reader.reading().id_at(&read, line.ordinal.raw()).filter(|_| kind.is_entry());
         let Some(id) = id else {
-            losses.lines += u64::from(!self.has_unaddressed(&line)?);
-            return Ok(());
+            if self.has_unaddressed(&line)? {
+                return Ok(Found::There);
+            }
+            losses.lines += 1;
+            return Ok(Found::Missing);
         };
-        if let Some(ordinal) = self.new.find(&id)? {
+        let found = if let Some(ordinal) = self.new.find(&id)? {
             let candidate = self.candidates.line(ordinal)?;
             self.expected = candidate.ordinal.next();
             if says_the_same(self.reader.reading().family, &candidate, &line) {
-                return Ok(());
+                return Ok(Found::There);
             }
             losses.changed += 1;
+            Found::There
         } else if opposite
             .is_some_and(|opposite| opposite == without_ids(self.reader.reading().family, &line))
         {
-            return Ok(());
+            return Ok(Found::There);
         } else {
             losses.missing += 1;
-        }
+            Found::Missing
+        };
         if losses.examples.len() < NAMED {
             losses.examples.push(String::from_utf8_lossy(&id).into_owned());
         }
-        Ok(())
+        Ok(found)
     }
 
     /// The next entry of the new session, without its ids.

@@ -14,12 +14,13 @@ mod input;
 mod items;
 pub(crate) mod known;
 mod losses;
+mod merged;
 mod notes;
 pub(super) mod pipeline;
 mod quick;
 mod read;
 pub(super) mod report;
-mod saved_state;
+pub(crate) mod saved_state;
 mod standing;
 mod writer;
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use leafline_import::lines::split;
 use leafline_import::migration::Migrated;
-use leafline_import::{Migration, text};
+use leafline_import::{EntryKind, LineReader, Migration, Reading, text};
 
 use super::beginning;
 use super::blob_folder::BlobFolder;
@@ -25,6 +25,8 @@ use super::quick;
 use super::report::{FileReport, ImportOptions, ImportStatus, Refusal};
 use super::{Outcome, Step, go_on};
 use crate::error::{Corruption, Error, Result};
+use crate::session::export::current_bytes;
+use crate::session::view::View;
 use crate::session::{SessionReader, tail_dictionary};
 use crate::store::Store;
 use crate::store::compression::Dictionary;
@@ -134,6 +136,7 @@ impl<'s> Reader<'s> {
         let restores = self.options.restore;
         // Damage found here is found again, and reported or repaired, when the file is compared as a whole.
         if self.mode == Mode::Sync
+            && !self.options.replace
             && let Some(report) = unless_damaged(quick::unchanged(self.glance()?, file, restores))?
         {
             outcome.observer.read(report.bytes);
@@ -227,6 +230,16 @@ impl<'s> Reader<'s> {
                 in_flight.insert(candidate.external_id().to_vec());
                 self.whole(candidate, record.number, report, replaced.into(), feeder, outcome)
             }
+            // A part of what was imported takes its place if the caller insists.
+            Plan::Unchanged { session, record, ahead: true }
+                if self.options.replace && candidate.size < record.imported.length =>
+            {
+                let report = candidate.report(ImportStatus::Replaced);
+                let replaced =
+                    Replaced { session, revision: record.revision, on_loss: OnLoss::Accept };
+                in_flight.insert(candidate.external_id().to_vec());
+                self.whole(candidate, record.number, report, replaced.into(), feeder, outcome)
+            }
             Plan::Unchanged { session, record, ahead } => {
                 self.unchanged(candidate, session, &record, ahead, outcome)?;
                 Ok(Ok(Done::Yes))
@@ -280,9 +293,8 @@ impl<'s> Reader<'s> {
             Plan::Replace { session, record, else_number } => {
                 let report = candidate.report(ImportStatus::Replaced);
                 let on_loss = match else_number {
-                    Some(number) => OnLoss::KeepBoth(number),
                     None if self.options.replace => OnLoss::Accept,
-                    None => OnLoss::Fail,
+                    _ => OnLoss::Merge(else_number.unwrap_or(record.number + 1)),
                 };
                 let replaced = Replaced { session, revision: record.revision, on_loss };
                 in_flight.insert(candidate.external_id().to_vec());
@@ -304,15 +316,18 @@ impl<'s> Reader<'s> {
         report.describe(record);
         let snapshot = self.store.snapshot()?;
         let mut noted = record.clone();
-        let mut source = None;
+        let known = candidate.known_source(&snapshot)?;
+        let mut source = candidate.source(session).filter(|(_, now)| known.as_ref() != Some(now));
         if ahead {
             report.add_reason("the store holds a later state of this session");
+            // An earlier state elsewhere is no source of the session.
+            source = source.filter(|_| known.is_some_and(|known| known.session == session));
         } else {
-            let known = candidate.known_source(&snapshot)?;
-            source = candidate.source(session).filter(|(_, now)| known.as_ref() != Some(now));
             beginning::take_title_beside(&mut noted, candidate);
-            if let Some(imported) = saved_over(candidate, record) {
-                noted.imported = imported;
+            if record.rewritten {
+                noted.imported = saved_over(candidate, record).unwrap_or(noted.imported);
+            } else if record.is_ahead() {
+                noted.imported = current(View::new(snapshot.rows(session), record))?;
             }
         }
         let note = Note { session, record, noted, source };
@@ -358,7 +373,10 @@ impl<'s> Reader<'s> {
         let replaced = Replaced {
             session,
             revision: record.revision,
-            on_loss: if candidate.needs_migration() { OnLoss::Fail } else { OnLoss::Accept },
+            on_loss: match candidate.needs_migration() {
+                true => OnLoss::Merge(record.number + 1),
+                false => OnLoss::Accept,
+            },
         };
         let number = record.number;
         go_on!(self.whole(candidate, number, report, replaced.into(), feeder, outcome)?);
@@ -376,12 +394,27 @@ impl<'s> Reader<'s> {
         outcome: &mut Outcome<'_>,
     ) -> Step<Done> {
         let session = self.key()?;
-        let record = beginning::record_of(candidate, number);
+        let mut record = beginning::record_of(candidate, number);
         let dictionary = self.dictionary.dictionary()?;
         let (replaces, restores) = match place {
             Target::Own { restores } => (None, restores),
             Target::Of(replaced) => (Some(replaced), Vec::new()),
         };
+        let merges = matches!(replaces, Some(Replaced { on_loss: OnLoss::Merge(_), .. }));
+        let (name, ends_line) = match replaces.filter(|_| merges) {
+            Some(replaced) => {
+                let old = self.store.snapshot()?.session(replaced.session)?;
+                let ends_line = old.as_ref().is_some_and(|old| goes_on_from(old, candidate));
+                (old.and_then(name_given_here), ends_line)
+            }
+            None => (None, false),
+        };
+        let mut report = report;
+        if let Some(name) = &name {
+            report.status = ImportStatus::Grown;
+            report.add_reason("merged with the name that the store has");
+            (record.title, record.rest.title_rank) = (Some(name.clone()), 0);
+        }
         let start = FileStart {
             session,
             record,
@@ -395,13 +428,17 @@ impl<'s> Reader<'s> {
         go_on!(feeder.send(Item::Begin(Box::new(start))));
         let read = match candidate.start.migration.clone() {
             Some(migration) => migrate(candidate, &migration, feeder, &dictionary, outcome),
-            None => copy(candidate, feeder, &dictionary, outcome),
+            None => copy(candidate, (ends_line, name.as_deref()), feeder, &dictionary, outcome),
         };
         let item = match read {
-            Ok(Ok((imported, dropped))) => {
+            Ok(Ok((mut imported, dropped))) => {
                 let mut source = candidate.source(session);
                 if let Some((_, record)) = &mut source {
                     record.size = imported.length;
+                }
+                if name.is_some() {
+                    // The session does not begin with the file's bytes.
+                    imported = ImportedBytes { complete: true, ..ImportedBytes::default() };
                 }
                 Item::End(Box::new(FileEnd { imported, dropped, source }))
             }
@@ -440,6 +477,21 @@ impl<'s> Reader<'s> {
     }
 }
 
+/// The name that a session was given here in its header, which its file does not have.
+fn name_given_here(record: SessionRecord) -> Option<String> {
+    let is_renamed = !record.rewritten && known::has_other_bytes(&record);
+    record.title.filter(|_| is_renamed && record.rest.title_rank == 0)
+}
+
+/// Whether a file goes on from what was imported as a session to which the store has added lines: these follow the file's. If
+/// it cannot be read, reading it reports the error.
+fn goes_on_from(record: &SessionRecord, candidate: &mut Candidate) -> bool {
+    let imported = record.imported;
+    let has_own = !record.rewritten && record.is_ahead() && imported.length > 0;
+    let begins = |candidate: &mut Candidate| candidate.digests(&[imported.length]);
+    has_own && begins(candidate).is_ok_and(|found| found == [(imported.length, imported.digest)])
+}
+
 /// The reason given for a file whose session is damaged.
 pub(super) fn of_session(damage: &Corruption) -> String {
     format!("the store's session: {damage}")
@@ -456,7 +508,7 @@ fn unless_damaged<T>(found: Result<Option<T>>) -> Result<Option<T>> {
 /// The bytes of a file that has the state of a session changed here, at the path that the session was imported from:
 /// the imported bytes no longer exist anywhere else, and from now on these bytes identify the file.
 fn saved_over(candidate: &mut Candidate, record: &SessionRecord) -> Option<ImportedBytes> {
-    if !record.rewritten || !record.sources.iter().eq(&candidate.source) {
+    if !record.sources.iter().eq(&candidate.source) {
         return None;
     }
     candidate.file.seek(SeekFrom::Start(0)).ok()?;
@@ -468,12 +520,24 @@ fn saved_over(candidate: &mut Candidate, record: &SessionRecord) -> Option<Impor
     Some(digest.finish())
 }
 
+/// The bytes of a session, once a file has all of them.
+fn current(view: View<'_>) -> Result<ImportedBytes> {
+    let mut digest = Digest::default();
+    current_bytes(view, &mut |bytes| {
+        digest.take(bytes);
+        Ok(true)
+    })?;
+    Ok(digest.finish())
+}
+
 /// The result of reading a file: its bytes, and the number of lines that a migration dropped.
 type Read = std::io::Result<Result<(ImportedBytes, u64), super::Stopped>>;
 
-/// Feeds a file's lines unchanged.
+/// Feeds a file's lines unchanged. `ends_line` adds the line feed that the last one may lack, and a name replaces the one in
+/// the header.
 fn copy(
     candidate: &mut Candidate,
+    (ends_line, name): (bool, Option<&str>),
     feeder: &mut Feeder<'_>,
     dictionary: &Arc<Dictionary>,
     outcome: &mut Outcome<'_>,
@@ -483,16 +547,41 @@ fn copy(
     let mut digest = Digest::default();
     let mut opens_file = true;
     let reading = candidate.reading();
-    while let Some(block) = blocks.next_block(feeder.buffer())? {
+    while let Some(mut block) = blocks.next_block(feeder.buffer())? {
         if outcome.observer.is_stopped() {
             return Ok(Err(super::Stopped));
         }
         digest.take(&block);
         outcome.observer.read(block.len() as u64);
+        if ends_line && !block.ends_with(b"\n") {
+            block.push(b'\n');
+        }
+        if opens_file && let Some(name) = name {
+            block = named(reading, &block, name);
+        }
         go_on!(feeder.send_lines(block, opens_file, reading, dictionary));
         opens_file = false;
     }
     Ok(Ok((digest.finish(), 0)))
+}
+
+/// The lines with which a file begins, its header with another name.
+fn named(reading: Reading, block: &[u8], name: &str) -> Vec<u8> {
+    let mut out = Vec::with_capacity(block.len());
+    let mut lines = LineReader::new(reading);
+    let mut is_behind = false;
+    for line in split(block) {
+        let kind = lines.read(text::trim_start_of_file(&text::decode(line))).kind();
+        let before = out.len();
+        let is_named = !is_behind
+            && reading.family.name_line(line, kind, name, &mut out).is_ok_and(|is_named| is_named);
+        if !is_named {
+            out.truncate(before);
+            out.extend_from_slice(line);
+        }
+        is_behind |= kind == EntryKind::Header;
+    }
+    out
 }
 
 /// Feeds a file's lines as their program would rewrite them, and the original bytes.

@@ -22,7 +22,8 @@ pub struct ImportOptions {
     pub blobs: Option<PathBuf>,
     /// Which records are recovered from lines that are not JSON.
     pub recovery: Recovery,
-    /// Whether a file replaces the session it was imported as even if the session has something that the file lacks.
+    /// Whether a file replaces the session it was imported as even if the session has something that the file lacks. Otherwise both
+    /// become one session where both continue the same beginning, and two where they do not.
     pub replace: bool,
     /// Whether files of sessions that were removed from the store are imported again. Of a file that is named, the agents in
     /// the folder beside it are imported, too: they were removed with it.
@@ -70,7 +71,7 @@ pub enum Recovery {
 pub enum ImportStatus {
     /// A new session.
     Imported,
-    /// The session had the file's beginning, and now has all of it.
+    /// The session had the file's beginning, and now has all of it; what only the session had stays behind it.
     Grown,
     /// The session has all of the file.
     Unchanged,
@@ -96,8 +97,6 @@ pub enum Refusal {
     NotASession,
     /// The file was found in a folder, and its form is not read.
     LeftOut(LeftOutReason),
-    /// The session has something that the file lacks. [`ImportOptions::replace`] stores the file all the same.
-    WouldLose,
     /// The session is damaged, and the file cannot restore it. [`crate::Store::verify`] says more.
     Damaged,
     /// The session was removed from the store. [`ImportOptions::restore`] imports it again.

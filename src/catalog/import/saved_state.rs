@@ -1,5 +1,5 @@
-//! Compares a file with a session that was changed here and is exported as its program would save it. The program
-//! rewrites its files in any order, so that bytes say little: entries are compared.
+//! Compares a file with a session that was changed here and is exported with other bytes: as its program would save it, in any
+//! order, or with another name in its header. Entries are compared.
 
 use std::io::{self, Seek, SeekFrom};
 
@@ -15,7 +15,7 @@ use crate::session::view::View;
 
 /// What a file is to a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FileState {
+pub(in crate::catalog) enum FileState {
     /// It equals an export of the session.
     Same,
     /// All its entries are the session's, which has others as well, or another header: the session has gone on since.
@@ -25,7 +25,10 @@ pub(super) enum FileState {
 }
 
 /// Compares a file with a session that was changed here.
-pub(super) fn compare(view: View<'_>, candidate: &mut Candidate) -> Result<io::Result<FileState>> {
+pub(in crate::catalog) fn compare(
+    view: View<'_>,
+    candidate: &mut Candidate,
+) -> Result<io::Result<FileState>> {
     let digests = match candidate.digests(&[candidate.size]) {
         Ok(digests) => digests,
         Err(error) => return Ok(Err(error)),
@@ -63,7 +66,7 @@ fn holds_all(view: View<'_>, candidate: &mut Candidate) -> Result<io::Result<boo
             let shown = text::trim_start_of_file(&decoded);
             let read = lines.read(shown);
             let is_held = match read.kind() {
-                EntryKind::Blank => true,
+                EntryKind::Blank | EntryKind::Title => true,
                 EntryKind::Header => !std::mem::replace(&mut header_is_read, true),
                 kind if kind.is_entry() => entries.hold(&read, shown)?,
                 _ => false,

@@ -31,6 +31,8 @@ pub struct FolderStanding {
     pub bytes: u64,
     /// Files that the store has as they are.
     pub in_step: u64,
+    /// Those of them that could not be merged with another session of their id: each is a session of its own, `<id>~2`.
+    pub apart: u64,
     /// Files whose session was removed from the store, which stay out of it.
     pub removed: u64,
     /// Files that are no sessions.
@@ -141,6 +143,8 @@ impl FolderStanding {
             }
             _ => {
                 self.in_step += 1;
+                let record = snapshot.session(source.session)?;
+                self.apart += u64::from(record.is_some_and(|record| record.number > 1));
                 if let Some(modified) = file.modified.map(nanoseconds) {
                     last.note(absolute, modified, source.session);
                 }

@@ -3,20 +3,26 @@
 use std::path::{Path, PathBuf};
 
 use crossbeam_channel::Sender;
+use leafline_import::leaf::LeafHint;
 
 use super::agents;
 use super::blob_folder::BlobFolder;
 use super::items::{FileEnd, FileStart, Item, OnLoss, Replaced};
 use super::known::free_number;
 use super::losses::{Losses, losses};
+use super::merged::{self, Leads};
 use super::read::of_session;
 use super::report::{FileReport, ImportStatus, Refusal, unread};
 use crate::error::{Error, ImportError, Result};
 use crate::session::index::finish::NewLeaf;
 use crate::session::index::indexer::{Indexer, Start};
+use crate::session::index::prepare::Preparer;
 use crate::session::live::KeptJournal;
+use crate::session::tail_dictionary;
+use crate::session::view::View;
 use crate::store::Store;
 use crate::store::commit::{Author, Batch, Committed, Creation, Finished, Place};
+use crate::store::ordinal::Ordinal;
 use crate::store::owner::Owner;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
@@ -207,14 +213,19 @@ impl<'s> Writer<'s> {
             let committed = self.commit()?;
             indexed.note(&mut creation, &committed);
         }
-        let (mut record, leaf) = indexed.settle(self.store, &mut creation, NewLeaf::ByRule)?;
-        let place = match replaces {
-            None => Place::Own,
-            Some(replaced) => match self.place(replaced, session, &mut record, &mut report)? {
-                Ok(place) => place,
+        let (mut record, mut leaf) = indexed.settle(self.store, &mut creation, NewLeaf::ByRule)?;
+        let mut place = Place::Own;
+        if let Some(replaced) = replaces {
+            let own;
+            (place, own) = match self.place(replaced, session, &mut record, &mut report)? {
+                Ok(placed) => placed,
                 Err((refusal, reason)) => return self.refuse(report, refusal, &reason),
-            },
-        };
+            };
+            if !own.is_empty() {
+                (record, leaf) =
+                    self.add_own(replaced.session, &own, (&mut creation, record, leaf))?;
+            }
+        }
         report.stored = report.bytes;
         report.describe(&record);
         let (author, sources) = (Author::File, end.source.into_iter().collect());
@@ -231,14 +242,14 @@ impl<'s> Writer<'s> {
         Ok(())
     }
 
-    /// The session that a file's session replaces, or why it fails.
+    /// The session that a file's session replaces, and the lines of that which are to follow the file's; or why it fails.
     fn place(
         &self,
         replaced: Replaced,
         session: SessionKey,
         record: &mut SessionRecord,
         report: &mut FileReport,
-    ) -> Result<Result<Place, (Refusal, String)>> {
+    ) -> Result<Result<(Place, Vec<Ordinal>), (Refusal, String)>> {
         let Replaced { session: old, revision, on_loss } = replaced;
         let losses = match self.losses(replaced, session, record, report) {
             Err(Error::Corrupted(damage)) => {
@@ -246,24 +257,84 @@ impl<'s> Writer<'s> {
             }
             losses => losses?,
         };
-        if let Some(losses) = losses {
-            match on_loss {
-                OnLoss::Fail => return Ok(Err((Refusal::WouldLose, losses.to_string()))),
-                OnLoss::KeepBoth(number) => {
+        let mut own = Vec::new();
+        match (losses, on_loss) {
+            (None, _) => {}
+            (Some(losses), OnLoss::Merge(number)) => match losses.into_own() {
+                Ok(lines) => own = lines,
+                Err(losses) => {
+                    let first = record.id();
                     record.number = free_number(self.store, &record.external_id, number)?;
                     report.status = ImportStatus::Imported;
                     report.add_reason(format!(
-                        "another file's session has the same id, and {losses}: this one is kept as {}",
+                        "{losses}: not merged, but kept as {}, a session of its own next to {first}",
                         record.id()
                     ));
-                    return Ok(Ok(Place::Own));
+                    return Ok(Ok((Place::Own, own)));
                 }
-                OnLoss::Accept | OnLoss::Restore => report.add_reason(losses.to_string()),
+            },
+            (Some(losses), OnLoss::Accept | OnLoss::Restore) => {
+                report.add_reason(losses.to_string());
             }
+        }
+        if !own.is_empty() {
+            report.status = ImportStatus::Grown;
+            let lines = if own.len() == 1 { "a line" } else { "lines" };
+            report.add_reason(format!("merged with {lines} that only the store has"));
         }
         let of_old = self.store.snapshot()?.session(old)?;
         record.moved = of_old.and_then(|old| old.moved);
-        Ok(Ok(Place::Of { session: old, revision }))
+        Ok(Ok((Place::Of { session: old, revision }, own)))
+    }
+
+    /// Adds the lines that only the old session has behind those of the file, which are committed. The side with the newest
+    /// message has the leaf.
+    fn add_own(
+        &mut self,
+        old: SessionKey,
+        own: &[Ordinal],
+        (creation, record, leaf): (&mut Creation, SessionRecord, Option<Ordinal>),
+    ) -> Result<(SessionRecord, Option<Ordinal>)> {
+        let snapshot = self.store.snapshot()?;
+        // If it is gone, the commit finds that out.
+        let Some(old_record) = snapshot.session(old)? else { return Ok((record, leaf)) };
+        let old = View::new(snapshot.rows(old), &old_record);
+        let session = creation.session();
+        let file = View::new(snapshot.rows(session), &record);
+        let leads = merged::leads(old, own, file)?;
+        let dictionary = tail_dictionary(old, Ordinal::after(old_record.lines))?;
+        let pointers = file.rows().pointers()?;
+        let start = Start::Grown { leaf, hint: LeafHint::None, pointers, snapshot: None };
+        let mut record = record.clone();
+        record.note_change();
+        let has_orphans = record.orphans > 0;
+        let mut indexer = Indexer::new(self.store, session, record, start, dictionary.id);
+        let mut preparer = Preparer::new(old.reading());
+        let mut lines = merged::Lines::new(old, own);
+        while let Some(block) = lines.next_block()? {
+            let prepared = preparer.prepare(&block, false, &dictionary);
+            let window_moved = indexer.add(prepared, &mut creation.rows(&mut self.batch))?;
+            if window_moved || self.batch.is_full() {
+                creation.mark(self.owner.token, &mut self.batch);
+                let committed = self.commit()?;
+                indexer.after_commit(creation.note(&committed));
+            }
+        }
+        let mut indexed = indexer.finish(&mut creation.rows(&mut self.batch))?;
+        creation.mark(self.owner.token, &mut self.batch);
+        let committed = self.commit()?;
+        indexed.note(creation, &committed);
+        // The parents that entries of the file name may be among these lines.
+        indexed.needs_resolving |= has_orphans;
+        let leaf = match leads {
+            Leads::File => leaf,
+            Leads::Store(None) => None,
+            Leads::Store(Some(id)) => {
+                let snapshot = self.store.snapshot()?;
+                View::new(snapshot.rows(session), &indexed.record).find(&id)?
+            }
+        };
+        indexed.settle(self.store, creation, NewLeaf::Line(leaf))
     }
 
     /// What would be lost with the replaced session. Damage in it fails only its own file.

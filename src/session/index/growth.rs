@@ -19,9 +19,15 @@ pub(crate) fn changes_earlier_lines(view: View<'_>, rows: &Rows<'_>) -> Result<b
 /// The entry that is the last one to lead, for families whose rule asks for it whatever the leaf has become; for others the
 /// leaf.
 pub(crate) fn last_that_leads(view: View<'_>) -> Result<Option<Ordinal>> {
-    if !view.record().known_family().names_leaf() {
-        return view.rows().leaf();
+    if view.record().known_family().names_leaf() {
+        last_entry_that_leads(view)
+    } else {
+        view.rows().leaf()
     }
+}
+
+/// The entry that is the last one to lead.
+pub(crate) fn last_entry_that_leads(view: View<'_>) -> Result<Option<Ordinal>> {
     for ordinal in Ordinal::FIRST.up_to(Ordinal::after(view.record().lines)).rev() {
         let node = view.line_node(ordinal)?;
         let kind = EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown);

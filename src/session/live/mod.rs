@@ -1,6 +1,7 @@
 //! Live sessions: they are begun, appended to, named and copied here.
 
 pub(crate) mod append;
+mod beginning;
 pub(crate) mod build;
 mod change;
 mod conversation;
@@ -26,6 +27,7 @@ use leafline_import::writing::{BranchSummary, EntryDraft, NotWritten};
 use serde::Serialize;
 
 pub(super) use self::append::Appender;
+pub(crate) use self::append::exact_id;
 use self::append::{Addition, Origin, move_leaf};
 pub(super) use self::change::Tail;
 pub(crate) use self::change::added_lines;

@@ -127,6 +127,16 @@ impl Draft {
         draft.with("leafUuid", super::quoted_wtf8(leaf))
     }
 
+    /// The leaf of the conversation whatever hangs below it, by its uuid as WTF-8, as the program writes it when its user goes
+    /// back; with `None` the conversation begins anew.
+    #[must_use]
+    pub fn explicit_leaf(leaf: Option<&[u8]>) -> Self {
+        let leaf = leaf.map_or_else(|| "null".to_owned(), super::quoted_wtf8);
+        Self::begin(RecordKind::LastPrompt)
+            .with("leafUuid", leaf)
+            .with("explicit", "true".to_owned())
+    }
+
     /// A short description of the session, and its leaf (session JSONL format document).
     #[must_use]
     pub fn summary(text: &str, leaf: &[u8]) -> Self {

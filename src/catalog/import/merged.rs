@@ -1,0 +1,102 @@
+//! The lines that only the store has of a session whose file went on as well.
+
+use leafline_import::EntryKind;
+
+use super::pipeline::BLOCK_BYTES;
+use crate::error::Result;
+use crate::session::exact_id;
+use crate::session::lines::LineCursor;
+use crate::session::view::View;
+use crate::store::node::Node;
+use crate::store::ordinal::Ordinal;
+
+/// Which side of a merged session has its leaf.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Leads {
+    /// The file, at the leaf that it has by itself.
+    File,
+    /// The store, at the entry with this id, or before all entries.
+    Store(Option<Vec<u8>>),
+}
+
+/// Decides which side has the leaf: the one with the newest message. What says nothing in the conversation, such as a name or a
+/// label, does not count unless neither side has said anything.
+pub(super) fn leads(old: View<'_>, own: &[Ordinal], file: View<'_>) -> Result<Leads> {
+    let mut of_store = None;
+    for &ordinal in own {
+        of_store = of_store.max(time_said(&old.line_node(ordinal)?));
+    }
+    if let Some(of_file) = newest_of_file(old, file)?
+        && Some(of_file) >= of_store
+    {
+        return Ok(Leads::File);
+    }
+    let leaf = old.rows().leaf()?;
+    let Some(leaf) = leaf else { return Ok(Leads::Store(None)) };
+    // An entry without an id is found in no other session.
+    let id = exact_id(old.reading(), old.entry(leaf)?.line());
+    Ok(id.map_or(Leads::File, |id| Leads::Store(Some(id))))
+}
+
+/// The time of the newest message that the file has gained.
+fn newest_of_file(old: View<'_>, file: View<'_>) -> Result<Option<i64>> {
+    let mut newest = None;
+    for ordinal in Ordinal::FIRST.up_to(Ordinal::after(file.record().lines)).rev() {
+        let node = file.line_node(ordinal)?;
+        let kind = EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown);
+        if !kind.is_entry() {
+            continue;
+        }
+        if let Some(id) = exact_id(file.reading(), file.entry(ordinal)?.line())
+            && old.find(&id)?.is_some()
+        {
+            break;
+        }
+        newest = newest.max(time_said(&node));
+    }
+    Ok(newest)
+}
+
+/// The time of an entry that is a part of the conversation.
+fn time_said(node: &Node) -> Option<i64> {
+    let is_said = matches!(
+        EntryKind::from_code(node.kind),
+        Some(
+            EntryKind::Message
+                | EntryKind::Compaction
+                | EntryKind::BranchSummary
+                | EntryKind::CustomMessage
+        )
+    );
+    is_said.then(|| node.time.unwrap_or(i64::MIN))
+}
+
+/// Gives lines of a session in blocks.
+pub(super) struct Lines<'s> {
+    view: View<'s>,
+    cursor: LineCursor<'s>,
+    left: std::iter::Peekable<std::iter::Copied<std::slice::Iter<'s, Ordinal>>>,
+}
+
+impl<'s> Lines<'s> {
+    /// Gives these lines, which are in their order.
+    pub(super) fn new(view: View<'s>, lines: &'s [Ordinal]) -> Self {
+        Self { view, cursor: view.cursor(), left: lines.iter().copied().peekable() }
+    }
+
+    /// The next lines, each with its line feed; `None` after the last.
+    pub(super) fn next_block(&mut self) -> Result<Option<Vec<u8>>> {
+        let mut block = Vec::new();
+        while block.len() < BLOCK_BYTES
+            && let Some(ordinal) = self.left.next()
+        {
+            let line = self.cursor.line(ordinal)?;
+            block.extend_from_slice(self.view.entry_of(&line)?.line());
+            // A line with several records ends with the last of them.
+            if !block.ends_with(b"\n") && self.left.peek().copied() != ordinal.next() {
+                block.push(b'\n');
+            }
+        }
+        Ok(Some(block).filter(|block| !block.is_empty()))
+    }
+}

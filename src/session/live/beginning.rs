@@ -1,0 +1,76 @@
+//! Where a program begins with a session: at the leaf by its rule, which may not be the one that the store has.
+
+use leafline_import::EntryKind;
+use leafline_import::format::EntryIds;
+use leafline_import::leaf::LeafHint;
+
+use super::super::index::leaf::{Committed, decide};
+use super::super::view::View;
+use super::super::{Entry, Session, SessionReader};
+use super::RepeatedIds;
+use super::append::exact_id;
+use crate::error::Result;
+use crate::session::index::growth::last_entry_that_leads;
+use crate::store::ordinal::Ordinal;
+
+impl Session {
+    /// Appends what makes the session's program begin at the leaf, if it would begin elsewhere: in Claude Code's sessions the
+    /// record that it writes when its user goes back, in pi's and omp's an entry
+    /// that clears a label where there is none.
+    /// Returns whether the program begins there then.
+    pub(crate) fn begin_at_leaf(&mut self) -> Result<bool> {
+        let reader = self.reader()?;
+        let view = reader.view();
+        let family = self.reading.family;
+        // A program that saves the whole file states the leaf in the header, a session that is no tree ends at its leaf, and none
+        // resumes an agent.
+        let states_it = family.saves_whole()
+            || family.entry_ids() == EntryIds::Ordinals
+            || view.record().agent.is_some();
+        if states_it || begins_at(view)? == view.rows().leaf()? {
+            return Ok(true);
+        }
+        if family.names_leaf() {
+            let leaf = reader.get_leaf()?;
+            // Claude Code does not heed a record that names anything else.
+            let is_main = |leaf: &Entry| leaf.kind() == EntryKind::Message && !leaf.is_sidechain();
+            if !leaf.as_ref().is_none_or(is_main) {
+                return Ok(false);
+            }
+            let leaf = leaf.and_then(|leaf| exact_id(self.reading, leaf.line()));
+            let mut line = Vec::new();
+            let session = &view.record().external_id;
+            family.explicit_leaf_line(leaf.as_deref(), session, &mut line);
+            self.append_lines(&line, RepeatedIds::Add)?;
+        } else {
+            let Some((target, label)) = label_that_holds(&reader)? else { return Ok(false) };
+            self.label(&target, label.as_deref())?;
+        }
+        let reader = self.reader()?;
+        Ok(begins_at(reader.view())? == reader.view().rows().leaf()?)
+    }
+}
+
+/// The leaf of a session by its program's rule.
+fn begins_at(view: View<'_>) -> Result<Option<Ordinal>> {
+    let last = last_entry_that_leads(view)?;
+    let pointers = view.rows().pointers()?;
+    let mut lines = Committed { view };
+    Ok(decide(&mut lines, view.record().into(), &pointers, &LeafHint::None, last)?.leaf)
+}
+
+/// An entry and the label that it has: none, if there is such an entry.
+fn label_that_holds(reader: &SessionReader) -> Result<Option<(String, Option<String>)>> {
+    let mut labelled = None;
+    for ordinal in Ordinal::FIRST.up_to(Ordinal::after(reader.record().lines)).rev() {
+        let entry = reader.view().entry(ordinal)?;
+        let Some(id) = entry.id().filter(|_| entry.kind().is_entry()) else { continue };
+        let label = reader.get_label(&id)?;
+        let is_free = label.is_none();
+        labelled = Some((id, label));
+        if is_free {
+            break;
+        }
+    }
+    Ok(labelled)
+}

@@ -1,0 +1,415 @@
+//! Two continuations of one beginning: the program goes on in its file, and the store changes the session.
+//!
+//! Guards against a line of the program or a change in the store that is lost, is there twice, or ends the keeping of the session.
+
+#![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
+
+mod place;
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use fastrand::Rng;
+use leafline::context::ContextLeaf;
+use leafline::export::{ExportMode, ExportOutcome, ExportReport};
+use leafline::import::{FileReport, ImportOptions, ImportStatus};
+use leafline::{Family, Store};
+use place::Reports;
+use serde_json::{Value, json};
+
+/// Rounds that the property test plays; `LEAFLINE_MERGES` has it play others.
+const ROUNDS: u64 = 60;
+
+/// The variable that has a test play in a home of its own.
+const HOME: &str = "LEAFLINE_MERGE_HOME";
+
+/// The home folder of the test; `None` if it was run again in one.
+fn in_home(test: &str) -> Option<PathBuf> {
+    if let Some(home) = std::env::var_os(HOME) {
+        return Some(home.into());
+    }
+    let home = tempfile::tempdir().unwrap();
+    let status = Command::new(std::env::current_exe().unwrap())
+        .args([test, "--exact", "--nocapture"])
+        .env(HOME, home.path())
+        .env("HOME", home.path())
+        .env("USERPROFILE", home.path())
+        .env_remove("CLAUDE_CONFIG_DIR")
+        .env_remove("PI_CODING_AGENT_DIR")
+        .status()
+        .unwrap();
+    assert!(status.success());
+    None
+}
+
+const SESSION: &str = "5e551011-0000-4000-8000-000000000001";
+
+/// A program with its file, and a store.
+struct Scene {
+    family: Family,
+    path: PathBuf,
+    store: Store,
+    /// Turns and changes so far, each with a number of its own.
+    count: u64,
+    /// What the program has in memory: the entry that the next one follows. `None` if it is not running.
+    leaf: Option<String>,
+    /// What only the file has, and what the store must have.
+    unread: Vec<String>,
+    kept: Vec<String>,
+    title: Option<String>,
+    _folder: tempfile::TempDir,
+}
+
+fn time(count: u64) -> String {
+    format!("2026-02-16T{:02}:{:02}:{:02}.000Z", 10 + count / 3600, count / 60 % 60, count % 60)
+}
+
+fn line(value: &Value) -> String {
+    format!("{value}\n")
+}
+
+impl Scene {
+    /// Begins a session with a few turns.
+    fn new(home: &Path, family: Family) -> Self {
+        let folder = match family {
+            Family::Pi => ".pi/agent/sessions/--work--/2026-02-16T10-00-00-000Z_",
+            Family::Omp => ".omp/agent/sessions/-work/2026-02-16T10-00-00-000Z_",
+            _ => ".claude/projects/-work/",
+        };
+        let path = home.join(format!("{folder}{SESSION}.jsonl"));
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let header = line(
+            &json!({"type": "session", "version": 3, "id": SESSION, "timestamp": time(0), "cwd": "/work"}),
+        );
+        let title = r#"{"type":"title","v":1,"title":"At first","updatedAt":"2026-03-01T08:00:00.000Z","pad":""#;
+        let beginning = match family {
+            Family::Pi => header,
+            Family::Omp => {
+                format!("{title}{}\"}}\n{header}", " ".repeat(253 - title.len()))
+            }
+            _ => String::new(),
+        };
+        std::fs::write(&path, beginning).unwrap();
+        let store_folder = tempfile::tempdir().unwrap();
+        let store = Store::in_memory().unwrap();
+        let mut scene = Self {
+            family,
+            path,
+            store,
+            count: 0,
+            leaf: None,
+            unread: Vec::new(),
+            kept: Vec::new(),
+            title: None,
+            _folder: store_folder,
+        };
+        scene.turn();
+        scene.turn();
+        scene.sync();
+        scene
+    }
+
+    fn number(&mut self) -> u64 {
+        self.count += 1;
+        self.count
+    }
+
+    /// An entry as the program writes it.
+    fn entry(&self, count: u64, parent: Option<&str>, text: &str) -> (String, String) {
+        let role = if count.is_multiple_of(2) { "assistant" } else { "user" };
+        match self.family {
+            Family::Claude => {
+                let id = format!("5e551011-0000-4000-8001-{count:012}");
+                let content = json!([{"type": "text", "text": text}]);
+                let entry = json!({"parentUuid": parent, "isSidechain": false, "userType": "external", "cwd": "/work",
+                    "sessionId": SESSION, "version": "2.1.332", "type": role, "uuid": id, "timestamp": time(count),
+                    "message": {"role": role, "content": content}});
+                (id, line(&entry))
+            }
+            _ => {
+                let id = format!("{count:08x}");
+                let entry = json!({"type": "message", "id": id, "parentId": parent, "timestamp": time(count),
+                    "message": {"role": role, "content": text}});
+                (id, line(&entry))
+            }
+        }
+    }
+
+    /// Where the program begins when it reads its file.
+    fn read_leaf(&self) -> Option<String> {
+        let text = std::fs::read_to_string(&self.path).unwrap();
+        let mut leaf = None;
+        for line in text.lines() {
+            let value: Value = serde_json::from_str(line).unwrap();
+            let id = match value["type"].as_str().unwrap() {
+                "session" | "title" => continue,
+                "last-prompt" if value["explicit"] == true => &value["leafUuid"],
+                _ if self.family == Family::Claude && value["uuid"].is_null() => continue,
+                _ if self.family == Family::Claude => &value["uuid"],
+                _ => &value["id"],
+            };
+            leaf = id.as_str().map(str::to_owned);
+        }
+        leaf
+    }
+
+    /// The program goes on, if its file is there.
+    fn turn(&mut self) {
+        if !self.path.exists() {
+            return;
+        }
+        let count = self.number();
+        let parent = self.leaf.take().or_else(|| self.read_leaf());
+        let marker = format!("turn {count}.");
+        let (id, line) = self.entry(count, parent.as_deref(), &marker);
+        OpenOptions::new()
+            .append(true)
+            .open(&self.path)
+            .unwrap()
+            .write_all(line.as_bytes())
+            .unwrap();
+        self.leaf = Some(id);
+        self.unread.push(marker);
+    }
+
+    fn sync(&mut self) -> Vec<FileReport> {
+        let mut reports = Reports::default();
+        let folder = self.path.parent().unwrap();
+        self.store.sync(&[folder], &ImportOptions::default(), &mut reports).unwrap();
+        for report in &reports.0 {
+            assert_ne!(report.status, ImportStatus::Failed, "{report:?}");
+            assert_eq!(report.session.as_deref(), Some(SESSION), "{report:?}");
+        }
+        self.kept.append(&mut self.unread);
+        reports.0
+    }
+
+    /// The file was last written long ago.
+    fn age(&self) {
+        if self.path.exists() {
+            let time = SystemTime::now() - Duration::from_secs(10_000 - self.count);
+            File::options().write(true).open(&self.path).unwrap().set_modified(time).unwrap();
+        }
+    }
+
+    fn change(&mut self, rng: &mut Rng) {
+        let count = self.number();
+        let mut session = self.store.session(SESSION).unwrap();
+        let reader = session.reader().unwrap();
+        let entries = reader.get_tree().unwrap();
+        let ids: Vec<String> = entries.nodes().iter().filter_map(|node| node.id.clone()).collect();
+        drop(reader);
+        let any = rng.choice(ids).unwrap();
+        let marker = match rng.u8(0..4) {
+            0 => {
+                let name = format!("name {count}.");
+                session.set_session_name(&name).unwrap();
+                self.title = Some(name.clone());
+                if self.family == Family::Omp {
+                    return;
+                }
+                name
+            }
+            1 => {
+                let text = format!("own {count}.");
+                let message = json!({"role": "user", "content": text, "timestamp": 1_771_236_000_000_u64 + 1000 * count});
+                session.append_message(&message).unwrap();
+                text
+            }
+            2 if self.family != Family::Claude => {
+                let label = format!("label {count}.");
+                session.label(&any, Some(&label)).unwrap();
+                label
+            }
+            _ => return session.branch(&any).unwrap(),
+        };
+        self.kept.push(marker);
+    }
+
+    fn resume(&mut self) -> ExportReport {
+        let before = std::fs::read(&self.path).unwrap_or_default();
+        let mut reports = self.store.export_to_source(SESSION).unwrap();
+        self.kept.append(&mut self.unread);
+        let now = std::fs::read(&self.path).unwrap();
+        let report = reports.remove(0);
+        let is_there =
+            matches!(report.outcome, ExportOutcome::Written { .. } | ExportOutcome::Unchanged);
+        assert!(is_there, "{report:?}");
+        assert_eq!(report.path, self.path);
+        assert!(self.entries(&now).starts_with(self.entries(&before)), "{}", shown(&now));
+        report
+    }
+
+    /// The lines that no name changes: those behind the title and the header in a file of omp's.
+    fn entries<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+        let header = if self.family == Family::Omp { 2 } else { 0 };
+        let mut lines = bytes.splitn(header + 1, |&byte| byte == b'\n');
+        lines.nth(header).unwrap_or_default()
+    }
+
+    fn exact(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        self.store.reader(SESSION).unwrap().export(&ExportMode::Exact, &mut bytes).unwrap();
+        bytes
+    }
+
+    /// The leaf of the store.
+    fn leaf(&self) -> Option<String> {
+        self.store.reader(SESSION).unwrap().get_leaf().unwrap().and_then(|leaf| leaf.id())
+    }
+
+    /// Everything is in the store once, and nothing changes any more.
+    fn check(&mut self) {
+        self.sync();
+        let report = self.resume();
+        let bytes = self.exact();
+        assert_eq!(shown(&bytes), shown(&std::fs::read(&self.path).unwrap()), "{report:?}");
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        for marker in &self.kept {
+            let count = text.matches(&format!("\"{marker}\"")).count();
+            assert!(
+                count == 1 || (count > 1 && marker.starts_with("name")),
+                "{marker} {count}: {text}"
+            );
+        }
+        assert_eq!(self.read_leaf(), self.leaf());
+        for _ in 0..2 {
+            let statuses: Vec<_> = self.sync().iter().map(|report| report.status).collect();
+            assert_eq!(statuses, [ImportStatus::Unchanged]);
+            assert_eq!(self.resume().outcome.name(), "unchanged");
+            self.age();
+        }
+        assert_eq!(shown(&self.exact()), shown(&bytes));
+        let sessions = self.store.sessions().unwrap();
+        assert_eq!(sessions.len(), 1);
+        if let Some(title) = &self.title {
+            assert_eq!(sessions[0].title.as_deref(), Some(&**title));
+        }
+        if self.count.is_multiple_of(4) {
+            assert_eq!(self.store.verify().unwrap().problems, []);
+        }
+    }
+}
+
+/// Says with which seed a round has failed.
+struct Told(u64);
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            println!("seed {}", self.0);
+        }
+    }
+}
+
+fn shown(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn no_order_of_changes_loses_or_repeats_anything() {
+    let Some(home) = in_home("no_order_of_changes_loses_or_repeats_anything") else { return };
+    let rounds = std::env::var("LEAFLINE_MERGES").ok();
+    let rounds = match rounds.as_deref().map(|asked| asked.split_once("..").unwrap_or(("0", asked)))
+    {
+        Some((from, to)) => from.parse().unwrap()..to.parse().unwrap(),
+        None => 0..ROUNDS,
+    };
+    for seed in rounds {
+        let _told = Told(seed);
+        let mut rng = Rng::with_seed(seed);
+        let family = [Family::Pi, Family::Claude, Family::Omp][seed as usize % 3];
+        // Each round has a folder of its own, below the program's.
+        let mut scene = Scene::new(&home, family);
+        for _ in 0..rng.usize(1..12) {
+            if rng.bool() {
+                scene.age();
+            }
+            match rng.u8(0..12) {
+                0..4 => scene.turn(),
+                4..7 => scene.change(&mut rng),
+                7 | 8 => drop(scene.sync()),
+                9 => drop(scene.resume()),
+                10 => scene.leaf = None,
+                _ => {
+                    scene.sync();
+                    let _ = std::fs::remove_file(&scene.path);
+                    scene.leaf = None;
+                }
+            }
+        }
+        scene.check();
+        std::fs::remove_dir_all(scene.path.parent().unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn the_newest_message_has_the_leaf_and_a_name_has_none() {
+    let Some(home) = in_home("the_newest_message_has_the_leaf_and_a_name_has_none") else { return };
+    for family in [Family::Pi, Family::Claude] {
+        let mut scene = Scene::new(&home, family);
+        scene.store.session(SESSION).unwrap().set_session_name("Named").unwrap();
+        scene.turn();
+        let turn = scene.leaf.clone();
+        let reports = scene.sync();
+        assert_eq!(reports[0].status, ImportStatus::Grown);
+        assert!(reports[0].reason.as_ref().unwrap().contains("merged"), "{reports:?}");
+        assert_eq!(scene.leaf(), turn);
+        scene.resume();
+        // The program is started anew, and goes on below its turn.
+        scene.leaf = None;
+        scene.turn();
+        scene.sync();
+        let text = String::from_utf8(scene.exact()).unwrap();
+        let last: Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+        let parent = last["parentUuid"].as_str().or(last["parentId"].as_str()).unwrap();
+        let reader = scene.store.reader(SESSION).unwrap();
+        let mut path = Vec::new();
+        reader.get_path(Some(parent), |entry| Ok(path.push(entry.id()))).unwrap();
+        assert!(path.contains(&turn), "{text}");
+        drop(reader);
+        // A message of the store that is newer than the turn.
+        let message = json!({"role": "user", "content": "own", "timestamp": 1_900_000_000_000_u64});
+        let own = scene.store.session(SESSION).unwrap().append_message(&message).unwrap();
+        scene.turn();
+        scene.sync();
+        assert_eq!(scene.leaf(), Some(own));
+        scene.check();
+        std::fs::remove_dir_all(scene.path.parent().unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn a_branch_of_the_store_is_where_the_program_begins() {
+    let Some(home) = in_home("a_branch_of_the_store_is_where_the_program_begins") else { return };
+    for family in [Family::Pi, Family::Omp, Family::Claude] {
+        let mut scene = Scene::new(&home, family);
+        scene.turn();
+        scene.turn();
+        scene.sync();
+        let first = scene.entry(1, None, "").0;
+        scene.store.session(SESSION).unwrap().branch(&first).unwrap();
+        scene.resume();
+        // An entry of pi's that says nothing hangs below the leaf.
+        let leaf = scene.read_leaf().unwrap();
+        assert_eq!(scene.leaf().as_ref(), Some(&leaf));
+        let reader = scene.store.reader(SESSION).unwrap();
+        let mut path = Vec::new();
+        reader.get_path(Some(&leaf), |entry| Ok(path.push(entry.id().unwrap()))).unwrap();
+        path.retain(|id| *id != leaf || family == Family::Claude);
+        assert_eq!(path, [first]);
+        drop(reader);
+        scene.check();
+        // Before all entries.
+        scene.store.session(SESSION).unwrap().reset_leaf().unwrap();
+        scene.resume();
+        let reader = scene.store.reader(SESSION).unwrap();
+        let said = reader.build_context(ContextLeaf::Current, None).unwrap().messages.len();
+        assert_eq!(said, 0);
+        drop(reader);
+        std::fs::remove_dir_all(scene.path.parent().unwrap()).unwrap();
+    }
+}
