@@ -59,6 +59,7 @@ impl SessionError {
     fn code(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "SESSION_NOT_FOUND",
+            Self::Rewritten { .. } => "SESSION_REWRITTEN",
             Self::BaseNotFound { .. } => "BASE_NOT_FOUND",
             Self::Ambiguous { .. } => "AMBIGUOUS_SESSION",
             Self::Exists { .. } => "SESSION_EXISTS",

@@ -16,7 +16,7 @@ use super::backup::{self, Copy};
 use super::creation::Unnamed;
 use super::engine_file::{EngineFile, Recovery};
 use super::opening::open_file;
-use super::pages::{HEADER, PAGE, guarded, read_header, tables_root, takes_more};
+use super::pages::{HEADER, PAGE, Root, guarded, read_header, tables_root, takes_more};
 use super::snapshot::Snapshot;
 use super::{Handle, Shared, Store, StoreOptions, recorder};
 use crate::destination::{end_of_links, folder_of};
@@ -208,20 +208,20 @@ impl Store {
 
     /// The store as it is now, and what is the same as long as no row changes.
     fn state(&self, file: &EngineFile) -> Result<(Snapshot, Root)> {
-        let root =
-            || read_header(file).map(|header| tables_root(&header)).at("reading", self.path());
         loop {
-            let before = root()?;
+            let before = self.root(file)?;
             let snapshot = self.snapshot()?;
-            if root()? == before {
+            if self.root(file)? == before {
                 return Ok((snapshot, before));
             }
         }
     }
-}
 
-/// Where the root of the tables is, and its checksum.
-type Root = Option<(u64, u128)>;
+    /// The root of the tables now.
+    pub(super) fn root(&self, file: &EngineFile) -> Result<Root> {
+        read_header(file).map(|header| tables_root(&header)).at("reading", self.path())
+    }
+}
 
 /// How long to wait for others.
 struct Patience {
