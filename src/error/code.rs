@@ -39,6 +39,7 @@ impl StoreError {
             Self::NotAStore { .. } => "NOT_A_STORE",
             Self::UnknownFormat { .. } => "UNKNOWN_FORMAT",
             Self::InUse { .. } => "STORE_IN_USE",
+            Self::BeingRead { .. } => "STORE_BEING_READ",
             Self::Inherited { .. } => "STORE_INHERITED",
             Self::Broken { .. } => "STORE_BROKEN",
             Self::ReadOnly { .. } => "STORE_READ_ONLY",
