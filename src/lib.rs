@@ -232,5 +232,5 @@ pub use api::{
 };
 pub use error::{Error, Result};
 pub use leafline_import::{EntryKind, Family, MessageRole};
-pub use session::{Entry, NewSession, Session, SessionFacts, SessionReader};
+pub use session::{Entry, NewSession, PausedReader, Session, SessionFacts, SessionReader};
 pub use store::{Store, StoreOptions};

@@ -15,9 +15,12 @@ use std::task::{Context, Poll, Waker};
 
 use leafline::compact::{CompactOptions, Compaction};
 use leafline::context::ContextLeaf;
-use leafline::error::StoreError;
+use leafline::error::{SessionError, StoreError};
+use leafline::omp::OmpSession;
 use leafline::prompts::PromptHistory;
-use leafline::{Error, Family, NewSession, Session, SessionReader, Store};
+use leafline::{
+    Error, Family, NewSession, PausedReader, Session, SessionReader, Store, StoreOptions,
+};
 use place::Place;
 use serde_json::{Value, json};
 
@@ -38,6 +41,7 @@ fn handles_are_owned_and_leave_their_thread() {
     is_shared::<Session>();
     is_shared::<PromptHistory>();
     is_owned::<SessionReader>();
+    is_shared::<PausedReader>();
     #[cfg(feature = "search")]
     is_shared::<leafline::search::SearchIndex>();
     #[cfg(feature = "watch")]
@@ -202,4 +206,76 @@ fn a_store_is_compacted_by_its_only_handle() {
     drop(another);
     session.append_message(&user("second")).unwrap();
     assert_eq!(messages(&store.reader(&id).unwrap()), 3);
+}
+
+fn size(store: &Store) -> u64 {
+    std::fs::metadata(store.path()).unwrap().len()
+}
+
+/// Bytes that 50 commits add to the store's file, each with a message of a few bytes.
+fn grown_by_commits(agent: &mut Agent) -> u64 {
+    let before = size(&agent.store);
+    for number in 0..50 {
+        agent.session.append_message(&user(&number.to_string())).unwrap();
+        // What is in the journal goes into the tables.
+        agent.session.reader().unwrap();
+    }
+    size(&agent.store).saturating_sub(before)
+}
+
+/// More than 50 small commits take while nobody keeps their space.
+const LITTLE: u64 = 1 << 20;
+
+#[test]
+fn one_who_waits_between_reads_holds_no_space_back() {
+    let place = Place::new();
+    let mut agent = Agent::new(&place.store, "/work");
+    let mut quiet = Agent::new(&place.store, "/quiet");
+    quiet.ask("first");
+    agent.ask("first");
+    let reader = quiet.session.reader().unwrap();
+    let held = grown_by_commits(&mut agent);
+    assert!(held > LITTLE && reader.growth().unwrap() == held, "{held} bytes are held back");
+    let paused = reader.pause();
+    // Others that have read, and do nothing: one that reads what is in the journal in memory, and one that may write.
+    let options = StoreOptions { read_only: true, ..StoreOptions::default() };
+    let others = [
+        Store::open_with(place.store.path(), &options).unwrap(),
+        Store::open(place.store.path()).unwrap(),
+    ];
+    quiet.ask("second");
+    for other in &others {
+        assert_eq!(messages(&other.reader(quiet.session.id()).unwrap()), 4);
+    }
+    let grown = grown_by_commits(&mut agent);
+    assert!(grown < LITTLE, "{grown} bytes");
+    assert_eq!(messages(&paused.resume().unwrap()), 4);
+    assert_eq!(messages(&others[0].reader(quiet.session.id()).unwrap()), 4);
+    place.assert_sound();
+}
+
+#[test]
+fn a_paused_reader_notices_what_was_changed() {
+    let place = Place::new();
+    let mut agent = Agent::new(&place.store, "/work");
+    agent.ask("first");
+    let paused = agent.session.reader().unwrap().pause();
+    let before = paused.resume().unwrap().line(1).unwrap().unwrap();
+    agent.ask("second");
+    let reader = paused.resume().unwrap();
+    assert_eq!(reader.line(1).unwrap().unwrap().line(), before.line());
+    assert_eq!(messages(&reader), 4);
+    drop(reader);
+    let rewritten = agent.session.rewrite_entries(|entry| {
+        let line = String::from_utf8_lossy(entry.line()).into_owned();
+        Ok(line.contains("first").then(|| line.replace("first", "other")))
+    });
+    assert_eq!(rewritten.unwrap(), 2);
+    let error = paused.resume().unwrap_err();
+    assert!(matches!(error, Error::Session(SessionError::Rewritten { .. })), "{error}");
+    assert_eq!(error.code(), "SESSION_REWRITTEN");
+    let paused = agent.session.reader().unwrap().pause();
+    place.store.remove(agent.session.id()).unwrap();
+    let error = paused.resume().unwrap_err();
+    assert!(matches!(error, Error::Session(SessionError::NotFound { .. })), "{error}");
 }

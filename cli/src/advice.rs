@@ -97,7 +97,7 @@ fn on_error(error: &Error) -> Option<Cow<'static, str>> {
         Error::Store(StoreError::NoJournal { .. } | StoreError::JournalAhead { .. }) => {
             "`leafline compact --without-journal` gives up what it alone has"
         }
-        Error::Store(StoreError::InUse { path }) => {
+        Error::Store(StoreError::InUse { path } | StoreError::BeingRead { path }) => {
             let holders = holders(path);
             return (!holders.is_empty())
                 .then(|| format!("processes that have it open: {}", holders.join(", ")).into());

@@ -53,7 +53,7 @@ pub(super) fn run(
     let after = if now > before { after.min(now) } else { now };
     drop(spinner);
     if out.is_json() {
-        out.json(&json!({ "before": before, "after": after }))?;
+        out.json(&json!({ "before": before, "after": after, "shared": compaction.is_shared }))?;
     } else {
         let freed = bytes(before.saturating_sub(after));
         out.line(format_args!(
@@ -61,6 +61,11 @@ pub(super) fn run(
             bytes(before),
             bytes(after)
         ))?;
+        if compaction.is_shared {
+            out.line(format_args!(
+                "it gets shorter when the last process that has it open closes it"
+            ))?;
+        }
     }
     Ok(Status::Done)
 }

@@ -2,7 +2,9 @@
 
 use std::ffi::OsString;
 use std::io::{BufWriter, ErrorKind, Write};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::Builder;
 
 use super::failure::Failure;
 use super::interrupt;
@@ -15,6 +17,12 @@ const USUAL: &str = "less";
 
 /// How `less` is to be, unless the user has said: it ends if all of it fits, shows colours, and leaves what it has shown.
 const LESS: [&str; 2] = ["LESS", "FRX"];
+
+/// Bytes that are handed to the program together, and how many of such pieces wait for it. What waits is read of the store already,
+/// so that nothing of the store is held while the program's user looks at the first page: 32 MiB are the text of all but a few
+/// sessions.
+const PIECE: usize = 64 << 10;
+const WAITING: usize = 512;
 
 /// What a shell ends with if it cannot run a program.
 #[cfg(unix)]
@@ -65,7 +73,16 @@ impl PagerChoice {
             }
             Err(error) => return Err(self.failed(&error.to_string())),
         };
-        let input = child.stdin.take().map(|input| BufWriter::with_capacity(64 << 10, input));
+        let Some(mut stdin) = child.stdin.take() else {
+            return Ok(Some(Pager { choice: self, child, input: None }));
+        };
+        let (pieces, waiting) = sync_channel::<Vec<u8>>(WAITING);
+        let feeding = Builder::new().spawn(move || {
+            // It may have ended before it had read everything: its user had seen enough.
+            waiting.iter().try_for_each(|piece| stdin.write_all(&piece))
+        });
+        feeding.map_err(Failure::Thread)?;
+        let input = Some(BufWriter::with_capacity(PIECE, Input(pieces)));
         Ok(Some(Pager { choice: self, child, input }))
     }
 
@@ -98,7 +115,23 @@ fn through_shell(named: &OsString) -> Command {
 pub(super) struct Pager {
     choice: PagerChoice,
     child: Child,
-    input: Option<BufWriter<ChildStdin>>,
+    input: Option<BufWriter<Input>>,
+}
+
+/// What the program reads.
+#[derive(Debug)]
+struct Input(SyncSender<Vec<u8>>);
+
+impl Write for Input {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let piece = bytes.get(..PIECE).unwrap_or(bytes);
+        self.0.send(piece.to_vec()).map_err(|_| ErrorKind::BrokenPipe)?;
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
 }
 
 impl Pager {
@@ -108,7 +141,6 @@ impl Pager {
     ///
     /// If it could not be run after all.
     pub(super) fn wait(mut self) -> Result<(), Failure> {
-        // It may have ended before it had read everything: its user had seen enough.
         drop(self.input.take().map(|mut input| input.flush()));
         let status = self.child.wait();
         let status = status.map_err(|error| self.choice.failed(&error.to_string()))?;

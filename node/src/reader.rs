@@ -1,5 +1,6 @@
-//! A session as it was at one moment.
+//! A session that is read.
 
+use leafline::PausedReader;
 use leafline::SessionReader as Reader;
 use leafline::context::ContextLeaf;
 use napi::Env;
@@ -12,16 +13,21 @@ use crate::objects::{
 };
 use crate::work::{JsonWork, Result, Shared, Work, parse_json, spawn, spawn_json};
 
-/// A session as it was when the reader was made, whatever is written later. It keeps old pages of the store alive: close
-/// it, or let it go.
+/// Reads a session. Each call shows it as it is then: what was read stays true, and is at the same ordinals, as long as entries are
+/// only added. If lines were changed since the reader was made, calls fail with `SESSION_REWRITTEN`. A session that was not stored
+/// yet is shown as it was before it was. Between calls it holds nothing of the store but that it is open.
 #[napi]
 pub struct SessionReader {
-    reader: Shared<Reader>,
+    paused: Shared<PausedReader>,
 }
 
 impl SessionReader {
-    pub(crate) fn new(reader: Shared<Reader>) -> Self {
-        Self { reader }
+    pub(crate) fn new(paused: Shared<PausedReader>) -> Self {
+        Self { paused }
+    }
+
+    fn with<R>(&self, read: impl FnOnce(&Reader) -> leafline::Result<R>) -> Result<R> {
+        self.paused.with(|paused| read(&paused.resume()?))
     }
 
     fn spawn<T, R>(
@@ -32,8 +38,18 @@ impl SessionReader {
         T: napi::bindgen_prelude::ToNapiValue + napi::bindgen_prelude::TypeName + Send + 'static,
         R: Into<T>,
     {
-        let reader = self.reader.clone();
-        spawn(move || reader.with(|reader| read(reader)).map(Into::into))
+        let paused = self.paused.clone();
+        spawn(move || paused.with(|paused| read(&paused.resume()?)).map(Into::into))
+    }
+
+    fn spawn_context(
+        &self,
+        options: Option<ContextOptions>,
+        is_request: bool,
+    ) -> Result<AsyncTask<JsonWork>> {
+        let (paused, asked) = (self.paused.clone(), Asked::new(options)?);
+        let read = move |paused: &mut PausedReader| context(&paused.resume()?, &asked, is_request);
+        Ok(spawn_json(move || paused.with(read)))
     }
 }
 
@@ -96,13 +112,13 @@ impl SessionReader {
     /// The facts that a list shows, without reading any line.
     #[napi]
     pub fn facts(&self) -> Result<SessionFacts> {
-        self.reader.with(|reader| Ok(SessionFacts::from(&reader.facts())))
+        self.with(|reader| Ok(SessionFacts::from(&reader.facts())))
     }
 
     /// The header line; Claude Code's sessions have none.
     #[napi]
     pub fn header_sync(&self) -> Result<Option<Entry>> {
-        self.reader.with(|reader| Ok(reader.get_header()?.as_ref().map(Entry::from)))
+        self.with(|reader| Ok(reader.get_header()?.as_ref().map(Entry::from)))
     }
 
     /// The header line; Claude Code's sessions have none.
@@ -114,7 +130,7 @@ impl SessionReader {
     /// The entry with this id; of an id that occurs twice, the later entry. Fails with `ENTRY_NOT_FOUND`.
     #[napi]
     pub fn entry_sync(&self, id: String) -> Result<Entry> {
-        self.reader.with(|reader| Ok(Entry::from(&reader.get_entry(&id)?)))
+        self.with(|reader| Ok(Entry::from(&reader.get_entry(&id)?)))
     }
 
     /// The entry with this id; of an id that occurs twice, the later entry. Fails with `ENTRY_NOT_FOUND`.
@@ -126,28 +142,28 @@ impl SessionReader {
     /// The id of the entry that has this id, or whose id alone begins with it.
     #[napi]
     pub fn find_entry_id_sync(&self, prefix: String) -> Result<String> {
-        self.reader.with(|reader| reader.find_entry_id(&prefix))
+        self.with(|reader| reader.find_entry_id(&prefix))
     }
 
     /// The line with this ordinal, entry or not; `null` after the session's end.
     #[napi]
     pub fn line_sync(&self, ordinal: i64) -> Result<Option<Entry>> {
         let ordinal = natural(ordinal, "the ordinal")?;
-        self.reader.with(|reader| Ok(reader.line(ordinal)?.as_ref().map(Entry::from)))
+        self.with(|reader| Ok(reader.line(ordinal)?.as_ref().map(Entry::from)))
     }
 
     /// The exact bytes of the line with this ordinal, with its line feed; `null` after the session's end.
     #[napi]
     pub fn line_bytes_sync(&self, ordinal: i64) -> Result<Option<Buffer>> {
         let ordinal = natural(ordinal, "the ordinal")?;
-        let line = self.reader.with(|reader| reader.line(ordinal))?;
+        let line = self.with(|reader| reader.line(ordinal))?;
         Ok(line.map(|line| Buffer::from(line.line())))
     }
 
     /// The current leaf; `null` if the session has none.
     #[napi]
     pub fn leaf_sync(&self) -> Result<Option<Entry>> {
-        self.reader.with(|reader| Ok(reader.get_leaf()?.as_ref().map(Entry::from)))
+        self.with(|reader| Ok(reader.get_leaf()?.as_ref().map(Entry::from)))
     }
 
     /// The current leaf; `null` if the session has none.
@@ -159,13 +175,13 @@ impl SessionReader {
     /// The label set on an entry; `null` if there is none.
     #[napi]
     pub fn label_sync(&self, id: String) -> Result<Option<String>> {
-        self.reader.with(|reader| reader.get_label(&id))
+        self.with(|reader| reader.get_label(&id))
     }
 
     /// The path from the root down to an entry, or to the leaf, in memory. `pathBackwards` has it in pages.
     #[napi]
     pub fn path_sync(&self, from: Option<String>) -> Result<Vec<Entry>> {
-        self.reader.with(|reader| path(reader, from.as_deref()))
+        self.with(|reader| path(reader, from.as_deref()))
     }
 
     /// The path from the root down to an entry, or to the leaf, in memory. `pathBackwards` has it in pages.
@@ -177,7 +193,7 @@ impl SessionReader {
     /// The direct children of an entry in the order of the file; without an id, the roots.
     #[napi]
     pub fn children_sync(&self, id: Option<String>) -> Result<Vec<Entry>> {
-        self.reader.with(|reader| Ok(entries(&reader.get_children(id.as_deref())?)))
+        self.with(|reader| Ok(entries(&reader.get_children(id.as_deref())?)))
     }
 
     /// The direct children of an entry in the order of the file; without an id, the roots.
@@ -190,7 +206,7 @@ impl SessionReader {
     #[napi]
     pub fn entries_sync(&self, from: i64, size: Option<PageSize>) -> Result<Page> {
         let (from, limit) = (natural(from, "the ordinal")?, page_limit(size)?);
-        self.reader.with(|reader| Ok(reader.entries(from.., &limit)?.into()))
+        self.with(|reader| Ok(reader.entries(from.., &limit)?.into()))
     }
 
     /// A page of entries from an ordinal on, in the order of the file. Continue with the page's `next`.
@@ -208,7 +224,7 @@ impl SessionReader {
         size: Option<PageSize>,
     ) -> Result<Page> {
         let limit = page_limit(size)?;
-        self.reader.with(|reader| Ok(reader.path_backwards(from.as_deref(), &limit)?.into()))
+        self.with(|reader| Ok(reader.path_backwards(from.as_deref(), &limit)?.into()))
     }
 
     /// A page of the path from an entry, or from the leaf, up towards the root. Continue with `pathBackwardsFrom`.
@@ -226,7 +242,7 @@ impl SessionReader {
     #[napi]
     pub fn path_backwards_from_sync(&self, ordinal: i64, size: Option<PageSize>) -> Result<Page> {
         let (ordinal, limit) = (natural(ordinal, "the ordinal")?, page_limit(size)?);
-        self.reader.with(|reader| Ok(reader.path_backwards_from(ordinal, &limit)?.into()))
+        self.with(|reader| Ok(reader.path_backwards_from(ordinal, &limit)?.into()))
     }
 
     /// The page that follows one of `pathBackwards`: from its `next`.
@@ -257,7 +273,7 @@ impl SessionReader {
     /// The session's tree, without the text of its lines.
     #[napi]
     pub fn tree_sync(&self) -> Result<Tree> {
-        self.reader.with(|reader| Ok(Tree::from(&reader.get_tree()?)))
+        self.with(|reader| Ok(Tree::from(&reader.get_tree()?)))
     }
 
     /// The session's tree, without the text of its lines.
@@ -274,15 +290,14 @@ impl SessionReader {
         options: Option<ContextOptions>,
     ) -> Result<Unknown<'env>> {
         let asked = Asked::new(options)?;
-        let text = self.reader.with(|reader| context(reader, &asked, false))?;
+        let text = self.with(|reader| context(reader, &asked, false))?;
         parse_json(env, text).map_err(crate::work::unexpected)
     }
 
     /// The messages and settings at an entry, as the session's program builds them.
     #[napi(ts_return_type = "Promise<Context>")]
     pub fn context(&self, options: Option<ContextOptions>) -> Result<AsyncTask<JsonWork>> {
-        let (reader, asked) = (self.reader.clone(), Asked::new(options)?);
-        Ok(spawn_json(move || reader.with(|reader| context(reader, &asked, false))))
+        self.spawn_context(options, false)
     }
 
     /// The messages that the program would send to its model at an entry, and the settings in force.
@@ -293,15 +308,14 @@ impl SessionReader {
         options: Option<ContextOptions>,
     ) -> Result<Unknown<'env>> {
         let asked = Asked::new(options)?;
-        let text = self.reader.with(|reader| context(reader, &asked, true))?;
+        let text = self.with(|reader| context(reader, &asked, true))?;
         parse_json(env, text).map_err(crate::work::unexpected)
     }
 
     /// The messages that the program would send to its model at an entry, and the settings in force.
     #[napi(ts_return_type = "Promise<Context>")]
     pub fn request(&self, options: Option<ContextOptions>) -> Result<AsyncTask<JsonWork>> {
-        let (reader, asked) = (self.reader.clone(), Asked::new(options)?);
-        Ok(spawn_json(move || reader.with(|reader| context(reader, &asked, true))))
+        self.spawn_context(options, true)
     }
 
     /// `contextSync` with `ordinals`: for each message the ordinal of the entry that it was made from.
@@ -312,7 +326,7 @@ impl SessionReader {
         options: Option<ContextOptions>,
     ) -> Result<Unknown<'env>> {
         let asked = Asked::new(options)?;
-        let text = self.reader.with(|reader| context_entries(reader, &asked))?;
+        let text = self.with(|reader| context_entries(reader, &asked))?;
         parse_json(env, text).map_err(crate::work::unexpected)
     }
 
@@ -320,7 +334,7 @@ impl SessionReader {
     #[napi]
     pub fn history_sync(&self, options: Option<ContextOptions>) -> Result<Vec<i64>> {
         let asked = Asked::new(options)?;
-        self.reader.with(|reader| {
+        self.with(|reader| {
             let history = reader.get_history(leaf_of(&asked), asked.scope)?;
             Ok(history.ordinals().map(number).collect())
         })
@@ -331,7 +345,7 @@ impl SessionReader {
     pub fn lines_at_sync(&self, ordinals: Vec<i64>) -> Result<Vec<Option<String>>> {
         let natural = |ordinal| natural(ordinal, "the ordinal");
         let ordinals = ordinals.into_iter().map(natural).collect::<Result<Vec<u64>>>()?;
-        self.reader.with(|reader| {
+        self.with(|reader| {
             let line = |ordinal| -> leafline::Result<Option<String>> {
                 Ok(reader.line(ordinal)?.map(|line| line_text(line.line())))
             };
@@ -344,7 +358,7 @@ impl SessionReader {
     #[napi]
     pub fn lines_from_sync(&self, from: i64, bytes: i64) -> Result<Vec<String>> {
         let (from, bytes) = (natural(from, "the ordinal")?, natural(bytes, "bytes")?);
-        self.reader.with(|reader| {
+        self.with(|reader| {
             let (mut lines, mut read) = (Vec::new(), 0);
             reader.lines(from, |line| {
                 read += line.line().len() as u64;
@@ -358,7 +372,7 @@ impl SessionReader {
     /// What the user and the model said, as one text.
     #[napi]
     pub fn all_messages_text_sync(&self) -> Result<String> {
-        self.reader.with(|reader| reader.get_all_messages_text())
+        self.with(|reader| reader.get_all_messages_text())
     }
 
     /// The session as a file has it: as its program would have it today, or `exact`, as close to the imported bytes as
@@ -379,6 +393,6 @@ impl SessionReader {
     /// Ends the reader: later calls fail with `CLOSED`.
     #[napi]
     pub fn close(&self) {
-        self.reader.close();
+        self.paused.close();
     }
 }

@@ -86,20 +86,20 @@ impl Session {
         self.family.to_owned()
     }
 
-    /// A reader of the session as it is now.
+    /// A reader of the session.
     #[napi]
     pub fn reader_sync(&self) -> Result<SessionReader> {
-        let reader = Shared::new(self.session.with(|session| session.reader())?);
+        let reader = Shared::new(self.session.with(|session| Ok(session.reader()?.pause()))?);
         self.dependents.add(&reader);
         Ok(SessionReader::new(reader))
     }
 
-    /// A reader of the session as it is now.
+    /// A reader of the session.
     #[napi(ts_return_type = "Promise<SessionReader>")]
     pub fn reader(&self) -> AsyncTask<Work<SessionReader>> {
         let dependents = self.dependents.clone();
         self.spawn(move |session| {
-            let reader = Shared::new(session.reader()?);
+            let reader = Shared::new(session.reader()?.pause());
             dependents.add(&reader);
             Ok(SessionReader::new(reader))
         })

@@ -134,12 +134,12 @@ impl Store {
         self.spawn_make(move |store| options.unwrap_or_default().open(store, &id))
     }
 
-    /// A reader of the session with this id, or whose id alone begins with it, as it is now.
+    /// A reader of the session with this id, or whose id alone begins with it.
     #[napi(ts_return_type = "Promise<SessionReader>")]
     pub fn reader(&self, id: String) -> AsyncTask<Work<SessionReader>> {
         let dependents = self.dependents.clone();
         self.spawn(move |store| {
-            let reader = Shared::new(store.reader(&id)?);
+            let reader = Shared::new(store.reader(&id)?.pause());
             dependents.add(&reader);
             Ok(SessionReader::new(reader))
         })

@@ -52,7 +52,9 @@ class Entry:
 
 @final
 class SessionReader:
-    """A session as it was when the reader was made, whatever is written later."""
+    """Reads a session. Each call shows it as it is then; what was read stays true as long as entries are only added. If lines
+    were changed since the reader was made, calls raise ``LeaflineError`` with the code ``SESSION_REWRITTEN``. Between calls it
+    holds nothing of the store but that it is open."""
 
     @property
     def facts(self) -> SessionFacts:

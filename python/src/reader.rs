@@ -1,4 +1,4 @@
-//! A session at one moment.
+//! A session that is read.
 
 use leafline::Result;
 use leafline::context::{Context, ContextLeaf, ContextProgram, HistoryScope, ProgramVersion};
@@ -13,10 +13,10 @@ use crate::{json, options};
 
 /// See `_leafline.pyi`.
 #[pyclass(frozen, module = "leafline")]
-pub(crate) struct SessionReader(Made<leafline::SessionReader>);
+pub(crate) struct SessionReader(Made<leafline::PausedReader>);
 
 impl SessionReader {
-    pub(crate) fn new(reader: Made<leafline::SessionReader>) -> Self {
+    pub(crate) fn new(reader: Made<leafline::PausedReader>) -> Self {
         Self(reader)
     }
 
@@ -26,7 +26,7 @@ impl SessionReader {
         py: Python<'_>,
         read: impl FnOnce(&leafline::SessionReader) -> Result<T> + Send,
     ) -> PyResult<T> {
-        self.0.work(py, |reader| read(reader))
+        self.0.work(py, |paused| read(&paused.resume()?))
     }
 }
 

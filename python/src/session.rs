@@ -134,7 +134,7 @@ impl Session {
     }
 
     fn reader(&self, py: Python<'_>) -> PyResult<SessionReader> {
-        let reader = self.work(py, |session| session.reader())?;
+        let reader = self.work(py, |session| Ok(session.reader()?.pause()))?;
         Ok(SessionReader::new(self.session.also(reader)))
     }
 

@@ -130,7 +130,8 @@ impl Store {
     }
 
     fn reader(&self, py: Python<'_>, id: &str) -> PyResult<SessionReader> {
-        self.work(py, |store| store.reader(id)).map(|reader| SessionReader::new(self.0.add(reader)))
+        let reader = self.work(py, |store| Ok(store.reader(id)?.pause()))?;
+        Ok(SessionReader::new(self.0.add(reader)))
     }
 
     fn create_session(&self, py: Python<'_>, new: New) -> PyResult<Session> {

@@ -39,6 +39,7 @@ impl StoreError {
             Self::NotAStore { .. } => "NOT_A_STORE",
             Self::UnknownFormat { .. } => "UNKNOWN_FORMAT",
             Self::InUse { .. } => "STORE_IN_USE",
+            Self::BeingRead { .. } => "STORE_BEING_READ",
             Self::Inherited { .. } => "STORE_INHERITED",
             Self::Broken { .. } => "STORE_BROKEN",
             Self::ReadOnly { .. } => "STORE_READ_ONLY",
@@ -59,6 +60,7 @@ impl SessionError {
     fn code(&self) -> &'static str {
         match self {
             Self::NotFound { .. } => "SESSION_NOT_FOUND",
+            Self::Rewritten { .. } => "SESSION_REWRITTEN",
             Self::BaseNotFound { .. } => "BASE_NOT_FOUND",
             Self::Ambiguous { .. } => "AMBIGUOUS_SESSION",
             Self::Exists { .. } => "SESSION_EXISTS",

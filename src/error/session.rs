@@ -14,6 +14,12 @@ pub enum SessionError {
         /// What was asked for.
         id: String,
     },
+    /// Lines of a session were changed since a reader of it was [paused](crate::SessionReader::pause).
+    #[error("lines of session {session} were changed since it was read; make a new reader")]
+    Rewritten {
+        /// The session's id.
+        session: String,
+    },
     /// A session continues another one without repeating its lines, and the store does not have that one.
     #[error(
         "session {session} continues session {base}, which is not in the store; import its file as well"

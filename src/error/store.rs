@@ -42,6 +42,15 @@ pub enum StoreError {
         /// The store's file.
         path: PathBuf,
     },
+    /// Another process or handle reads the store, or has held what it has read for some seconds: no space gets free, so moving pages
+    /// would make the file longer. Nothing was done.
+    #[error(
+        "store {path} is being read all the time, so that moving pages would make it larger; nothing was done"
+    )]
+    BeingRead {
+        /// The store's file.
+        path: PathBuf,
+    },
     /// The store was opened by another process, which this one was forked from. Nothing was read or written.
     #[error(
         "{} was opened by process {process}, and this process was forked from it: open the store again here", opened(.path)

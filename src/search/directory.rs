@@ -4,14 +4,14 @@
 use std::fs::File;
 use std::io::{BufWriter, ErrorKind, Result as IoResult, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tantivy::directory::error::{
     DeleteError, LockError, OpenDirectoryError, OpenReadError, OpenWriteError,
 };
 use tantivy::directory::{
-    AntiCallToken, Directory, DirectoryLock, FileHandle, Lock, MmapDirectory, OwnedBytes,
-    TerminatingWrite, WatchCallback, WatchHandle, WritePtr,
+    AntiCallToken, Directory, DirectoryLock, FileHandle, INDEX_WRITER_LOCK, Lock, MmapDirectory,
+    OwnedBytes, TerminatingWrite, WatchCallback, WatchHandle, WritePtr,
 };
 
 use crate::lasting::sync_folder;
@@ -27,6 +27,8 @@ pub(super) struct PrivateDirectory {
     folder: PathBuf,
     /// The rights to the folder, for new files.
     rights: Rights,
+    /// The writer's lock, if it was taken before tantivy asks for it.
+    writer: Arc<Mutex<Option<File>>>,
 }
 
 impl PrivateDirectory {
@@ -34,7 +36,40 @@ impl PrivateDirectory {
     pub(super) fn open(folder: &Path) -> Result<Self, OpenDirectoryError> {
         let rights = Rights::at(folder)
             .map_err(|error| OpenDirectoryError::wrap_io_error(error, folder.to_owned()))?;
-        Ok(Self { inner: MmapDirectory::open(folder)?, folder: folder.to_owned(), rights })
+        let (inner, folder) = (MmapDirectory::open(folder)?, folder.to_owned());
+        Ok(Self { inner, folder, rights, writer: Arc::default() })
+    }
+
+    /// Takes the writer's lock, for the writer that is made of this folder. tantivy reads the list of the index's files when it
+    /// opens the index, and writes it back: what another writer has added between would be in no list.
+    pub(super) fn lock_to_write(&self) -> Result<(), LockError> {
+        let file = self.lock(&INDEX_WRITER_LOCK)?;
+        *self.writer.lock().unwrap_or_else(PoisonError::into_inner) = file;
+        Ok(())
+    }
+
+    /// The file of a lock that was taken; `None` if there is nothing to lock, and no right to make it.
+    fn lock(&self, lock: &Lock) -> Result<Option<File>, LockError> {
+        let path = self.folder.join(&lock.filepath);
+        let file = match new_file().write(true).create(true).truncate(false).open(&path) {
+            // The lock of those who open the index to read it, which is there if anyone else has ever opened it.
+            Err(error) if lock.is_blocking && is_refused(&error) => match open_regular(&path) {
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+                file => file,
+            },
+            file => file,
+        };
+        let file = file.map_err(LockError::wrap_io_error)?;
+        let _ = self.rights.lend(&file);
+        let is_taken = match lock.is_blocking {
+            true => whole_lock::lock(&file).map(|()| true),
+            // Who waited for one that the system refuses would wait in vain.
+            false => whole_lock::try_lock(&file),
+        };
+        match is_taken.map_err(LockError::wrap_io_error)? {
+            true => Ok(Some(file)),
+            false => Err(LockError::LockBusy),
+        }
     }
 }
 
@@ -87,28 +122,15 @@ impl Directory for PrivateDirectory {
 
     /// The same lock as tantivy's: other versions of this program may hold it.
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
-        let path = self.folder.join(&lock.filepath);
-        let file = match new_file().write(true).create(true).truncate(false).open(&path) {
-            // The lock of those who open the index to read it, which is there if anyone else has ever opened it.
-            Err(error) if lock.is_blocking && is_refused(&error) => match open_regular(&path) {
-                Err(error) if error.kind() == ErrorKind::NotFound => {
-                    return Ok(DirectoryLock::from(Box::new(())));
-                }
-                file => file,
-            },
-            file => file,
+        let held = match lock.filepath == INDEX_WRITER_LOCK.filepath {
+            true => self.writer.lock().unwrap_or_else(PoisonError::into_inner).take(),
+            false => None,
         };
-        let file = file.map_err(LockError::wrap_io_error)?;
-        let _ = self.rights.lend(&file);
-        let is_taken = match lock.is_blocking {
-            true => whole_lock::lock(&file).map(|()| true),
-            // Who waited for one that the system refuses would wait in vain.
-            false => whole_lock::try_lock(&file),
+        let file = match held {
+            Some(file) => Some(file),
+            None => self.lock(lock)?,
         };
-        match is_taken.map_err(LockError::wrap_io_error)? {
-            true => Ok(DirectoryLock::from(Box::new(file))),
-            false => Err(LockError::LockBusy),
-        }
+        Ok(DirectoryLock::from(Box::new(file)))
     }
 
     fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {

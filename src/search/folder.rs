@@ -19,8 +19,8 @@ const EXPLANATION: &str = "Leafline makes this folder from its store, and delete
      Files that it has not made are left alone.\n";
 
 /// The names of tantivy's files that do not belong to a segment.
-const META: &str = "meta.json";
-const MANAGED: &str = ".managed.json";
+pub(super) const META: &str = "meta.json";
+pub(super) const MANAGED: &str = ".managed.json";
 const LOCKS: [&str; 2] = [".tantivy-meta.lock", ".tantivy-writer.lock"];
 
 /// The beginning of the name of a file that will replace `meta.json` or `.managed.json`, and the number of letters and
@@ -166,7 +166,24 @@ fn delete_if_empty(folder: &Path) -> Result<()> {
     }
 }
 
-fn delete_file(path: &Path) -> Result<()> {
+/// The names of the files in an index's folder that a writer has made for it, each with whether it is the file of a segment.
+pub(super) fn written_files(index: &Path) -> Result<Vec<(String, bool)>> {
+    let mut written = Vec::new();
+    for entry in entries(index)? {
+        if is_own_file(&entry)
+            && let Ok(name) = entry.file_name().into_string()
+        {
+            let (is_segment, is_temporary) =
+                (!name.starts_with('.') && name != META, name.starts_with(TEMPORARY));
+            if is_segment || is_temporary {
+                written.push((name, is_segment));
+            }
+        }
+    }
+    Ok(written)
+}
+
+pub(super) fn delete_file(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != ErrorKind::NotFound => Err(error).at("deleting", path),
         _ => Ok(()),

@@ -1,6 +1,7 @@
 //! Full-text search over sessions: an index in a folder beside the store, made from the store and needed for nothing
 //! else.
 
+mod dead;
 mod directory;
 mod filter;
 mod find;

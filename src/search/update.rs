@@ -98,6 +98,8 @@ impl SearchIndex {
     /// Memory is bounded by some 300 MB. Several threads work. When it returns, the new index is on disk; an update
     /// that is killed loses at most the last 512 MB of lines.
     ///
+    /// Files in the folder that the index does not use are deleted, whichever process left them.
+    ///
     /// A damaged session does not affect the others: it is named in the result, and the next update tries it again.
     ///
     /// # Errors
@@ -108,6 +110,10 @@ impl SearchIndex {
     pub fn update(&self, go_on: impl FnMut(u64) -> bool) -> Result<IndexUpdate> {
         let work = self.work()?;
         if work.read.is_empty() && work.gone.is_empty() {
+            // Who may not write here, or finds another process at it, has no use for the room.
+            if self.has_dead_files()? {
+                let _ = self.index_to_write();
+            }
             let damaged = work.damaged;
             return Ok(IndexUpdate { is_complete: true, damaged, ..IndexUpdate::default() });
         }
@@ -136,8 +142,8 @@ impl SearchIndex {
             .num_merge_threads(1)
             .memory_budget_per_thread(MEMORY / threads)
             .build();
-        let writer =
-            self.index.writer_with_options(options).map_err(|error| self.failed(&error))?;
+        let index = self.index_to_write()?;
+        let writer = index.writer_with_options(options).map_err(|error| self.failed(&error))?;
         let mut policy = LogMergePolicy::default();
         policy.set_del_docs_ratio_before_merge(MOST_DELETED);
         writer.set_merge_policy(Box::new(policy));

@@ -18,6 +18,7 @@ pub(crate) mod live;
 pub(crate) mod messages;
 mod order;
 mod page;
+mod paused;
 mod reader;
 pub(crate) mod render;
 mod resolved;
@@ -40,6 +41,7 @@ pub(crate) use self::live::{added_lines, exact_id, tail_dictionary};
 #[cfg(any(test, fuzzing))]
 pub(crate) use self::live::{check_change, example_changes};
 pub use self::page::{Page, PageLimit};
+pub use self::paused::PausedReader;
 pub use self::reader::SessionReader;
 pub use self::shared_text::SharedText;
 pub(crate) use self::shared_text::SharedTexts;

@@ -22,12 +22,15 @@ const EXAMPLES: usize = 3;
 
 /// A session as it was when the reader was made, whatever is written later.
 ///
-/// Making a reader costs a few microseconds, once for all reads through it. It keeps old pages of the store alive, so
-/// do not keep it for hours.
+/// Making a reader costs a few microseconds, once for all reads through it. While it is there, no space that others free is used
+/// again, by any process: each commit beside it makes the store's file longer. [`Self::growth`] says by how much. So one who
+/// waits for a person or for a caller [pauses](Self::pause) the reader meanwhile.
 pub struct SessionReader {
     snapshot: Snapshot,
     session: SessionKey,
     record: SessionRecord,
+    /// Bytes of the store's file when it was made.
+    file_bytes: u64,
 }
 
 impl std::fmt::Debug for SessionReader {
@@ -43,24 +46,34 @@ impl std::fmt::Debug for SessionReader {
 
 impl SessionReader {
     pub(crate) fn new(snapshot: Snapshot, session: SessionKey, record: SessionRecord) -> Self {
-        Self { snapshot, session, record }
+        Self { snapshot, session, record, file_bytes: 0 }
     }
 
     /// The session with this key, or, if an import has given it another key, with this whole id.
     pub(crate) fn open(snapshot: Snapshot, (key, id): (SessionKey, &str)) -> Result<Self> {
-        if let Some(record) = snapshot.session(key)? {
-            snapshot.refuse_unfolded(key)?;
-            return Ok(Self::new(snapshot, key, record));
+        let mut found = snapshot.session(key)?.map(|record| (key, record));
+        if found.is_none()
+            && let Some(key) = snapshot.key_of(id.as_bytes())?
+        {
+            found = snapshot.session(key)?.map(|record| (key, record));
         }
-        let found = snapshot.key_of(id.as_bytes())?;
-        let record = found.map(|key| snapshot.session(key)).transpose()?.flatten();
-        match found.zip(record) {
-            Some((key, record)) => {
-                snapshot.refuse_unfolded(key)?;
-                Ok(Self::new(snapshot, key, record))
-            }
-            None => Err(Error::Session(SessionError::NotFound { id: id.to_owned() })),
-        }
+        let Some((key, record)) = found else {
+            return Err(Error::Session(SessionError::NotFound { id: id.to_owned() }));
+        };
+        snapshot.refuse_unfolded(key)?;
+        // A store that was deleted can still be read.
+        let file_bytes = snapshot.stored().file_bytes().unwrap_or(u64::MAX);
+        Ok(Self { file_bytes, ..Self::new(snapshot, key, record) })
+    }
+
+    /// By how many bytes the store's file has grown since the reader was made. While others write to the store, most of it is held
+    /// back by the reader: once it is dropped or [paused](Self::pause), the next commits use it again.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::File`] if the system refuses to tell the file's size.
+    pub fn growth(&self) -> Result<u64> {
+        Ok(self.store().file_bytes()?.saturating_sub(self.file_bytes))
     }
 
     pub(crate) fn snapshot(&self) -> &Snapshot {
@@ -86,7 +99,7 @@ impl SessionReader {
 
     /// The store that has the session.
     pub fn store(&self) -> &Store {
-        self.snapshot.store()
+        self.snapshot.stored()
     }
 
     /// The id by which the session is addressed.

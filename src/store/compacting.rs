@@ -16,7 +16,7 @@ use super::backup::{self, Copy};
 use super::creation::Unnamed;
 use super::engine_file::{EngineFile, Recovery};
 use super::opening::open_file;
-use super::pages::{HEADER, PAGE, guarded, read_header, tables_root, takes_more};
+use super::pages::{HEADER, PAGE, Root, guarded, read_header, tables_root, takes_more};
 use super::snapshot::Snapshot;
 use super::{Handle, Shared, Store, StoreOptions, recorder};
 use crate::destination::{end_of_links, folder_of};
@@ -58,6 +58,8 @@ pub struct Compaction {
     pub after: u64,
     /// Whether pages were moved within the file: it was asked for, or no other file could take its place.
     pub in_place: bool,
+    /// Whether others have the store open, beside whom pages were moved: the file gets shorter when the last of them closes it.
+    pub is_shared: bool,
 }
 
 impl Store {
@@ -82,7 +84,8 @@ impl Store {
     /// [`StoreError::InUse`] while another process has the store open, unless pages are moved within the file. Also while anything
     /// else in this process, in any thread, holds it: a clone, a [`Session`](crate::Session), a
     /// [`SessionReader`](crate::SessionReader), a [`PromptHistory`](crate::prompts::PromptHistory) or a search index. An agent compacts before it makes them, or after it
-    /// has dropped them. [`Error::Corrupted`] if the store is damaged: its file is then as it was.
+    /// has dropped them. [`StoreError::BeingRead`] if pages would be moved within the file while others read all the time.
+    /// [`Error::Corrupted`] if the store is damaged: its file is then as it was.
     pub fn compact_with(&mut self, options: &CompactOptions) -> Result<Compaction> {
         self.check_process()?;
         let before = self.file_bytes()?;
@@ -101,7 +104,8 @@ impl Store {
         if in_place {
             self.compact_within(&patience)?;
         }
-        Ok(Compaction { before, after: self.file_bytes()?, in_place })
+        let is_shared = in_place && self.tells_who_has_it() && self.is_open_elsewhere();
+        Ok(Compaction { before, after: self.file_bytes()?, in_place, is_shared })
     }
 
     /// Opens the file that has the path now, and closes the one before.
@@ -123,7 +127,7 @@ impl Store {
                 return Ok(());
             }
             if self.tells_who_has_it() && patience.is_over() {
-                return self.give_back();
+                return self.move_pages();
             }
             patience.wait_for(self)?;
         }
@@ -208,20 +212,20 @@ impl Store {
 
     /// The store as it is now, and what is the same as long as no row changes.
     fn state(&self, file: &EngineFile) -> Result<(Snapshot, Root)> {
-        let root =
-            || read_header(file).map(|header| tables_root(&header)).at("reading", self.path());
         loop {
-            let before = root()?;
+            let before = self.root(file)?;
             let snapshot = self.snapshot()?;
-            if root()? == before {
+            if self.root(file)? == before {
                 return Ok((snapshot, before));
             }
         }
     }
-}
 
-/// Where the root of the tables is, and its checksum.
-type Root = Option<(u64, u128)>;
+    /// The root of the tables now.
+    pub(super) fn root(&self, file: &EngineFile) -> Result<Root> {
+        read_header(file).map(|header| tables_root(&header)).at("reading", self.path())
+    }
+}
 
 /// How long to wait for others.
 struct Patience {

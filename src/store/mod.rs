@@ -179,6 +179,10 @@ impl Drop for Store {
         }
         if self.shared.opener.is_here() {
             self.close_journal();
+            if !std::thread::panicking() {
+                // The store is complete without it.
+                let _ = self.background().give_back_at_close();
+            }
         } else {
             // To close it would write, wait for threads that are not there, and give the parent's locks back.
             EngineFile::let_go_of_inherited();
@@ -205,6 +209,8 @@ struct Shared {
     is_broken: AtomicBool,
     opener: Arc<Opener>,
     options: StoreOptions,
+    /// Bytes of the file when it was opened.
+    bytes_at_open: u64,
     dictionaries: RwLock<BTreeMap<u32, Arc<Dictionary>>>,
     decompressors: Decompressors,
     cache: FrameCache,
@@ -328,6 +334,7 @@ impl Store {
         path: PathBuf,
         options: &StoreOptions,
     ) -> Result<Self> {
+        let bytes_at_open = std::fs::metadata(&path).map_or(0, |file| file.len());
         let shared = Shared {
             handle,
             handles: AtomicUsize::new(1),
@@ -339,6 +346,7 @@ impl Store {
             is_broken: AtomicBool::new(false),
             opener: Arc::new(Opener::new(path)),
             options: options.clone(),
+            bytes_at_open,
             dictionaries: RwLock::default(),
             decompressors: Decompressors::default(),
             cache: FrameCache::new(options.line_cache_bytes),
@@ -385,6 +393,15 @@ impl Store {
     /// Whether the store's file is never written.
     pub(crate) fn is_read_only(&self) -> bool {
         !matches!(self.shared.handle, Handle::Writable(_) | Handle::Later(_))
+    }
+
+    /// Whether the file is open to be written.
+    fn is_written(&self) -> bool {
+        match &self.shared.handle {
+            Handle::Writable(_) => true,
+            Handle::Later(later) => later.written().is_some(),
+            Handle::ReadOnly(_) | Handle::Overlay { .. } => false,
+        }
     }
 
     /// Whether the file is not open to be written yet, or was not when the store was opened.

@@ -13,7 +13,7 @@ use super::Store;
 use super::any_table::{Action, act_on};
 use super::engine_file::EngineFile;
 use super::pages::{self, Free, Leaf, ReadableTable as _};
-use crate::error::Result;
+use crate::error::{Error, Result, StoreError};
 
 /// Bytes of pages that one transaction moves. It takes some milliseconds.
 const STEP_BYTES: u64 = 2 << 20;
@@ -36,8 +36,17 @@ const BESIDES: u64 = 16;
 /// Bytes of pages behind the goal of which most are the engine's own, of transactions that are kept: they get free.
 const LITTLE: u64 = 4 * BESIDES * PAGE;
 
+/// Bytes from which on a file is shortened when it is closed, if half of it is free.
+const LARGE: u64 = 16 << 20;
+
+/// One of so many closings looks for free space, if the file has not grown meanwhile: to look is to read all inner pages.
+const LOOKS: u128 = 16;
+
+/// How long moving pages may keep a close.
+const AT_CLOSE: Duration = Duration::from_secs(1);
+
 /// How long to wait until no one else reads, and how often to look.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 2_000 });
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// Commits after which the places that were left are free: those of one are free in the next, or in that behind it.
@@ -55,7 +64,22 @@ impl Store {
     /// [`StoreError::InUse`](crate::error::StoreError::InUse) while anything else in this process holds the store: a clone, a
     /// session, a reader. Those of reading and writing the store.
     pub fn give_back(&mut self) -> Result<()> {
+        match self.move_pages() {
+            Err(Error::Store(StoreError::BeingRead { .. })) => Ok(()),
+            moved => moved,
+        }
+    }
+
+    /// Does what [`Self::give_back`] does.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::BeingRead`] if others read all the time: then nothing was done.
+    pub(super) fn move_pages(&mut self) -> Result<()> {
         self.check_process()?;
+        if self.shared.file.as_ref().is_some_and(|file| !has_unread_moment(file)) {
+            return Err(StoreError::BeingRead { path: self.path().to_owned() }.into());
+        }
         self.close_journal();
         if Arc::get_mut(&mut self.shared).is_none() {
             return Err(self.in_use());
@@ -69,6 +93,35 @@ impl Store {
             self.open_again()?;
         }
         Ok(())
+    }
+
+    /// Gives space back before the last handle of this process closes the store, if half of a large file is free and nobody else has
+    /// it open. It ends as soon as somebody has, or when it has taken long enough: a later one goes on.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading and writing the store. It has all rows then, too.
+    pub(super) fn give_back_at_close(&self) -> Result<()> {
+        let (Some(file), true) = (&self.shared.file, self.is_written()) else { return Ok(()) };
+        let length = self.file_bytes()?;
+        if length < LARGE || !self.tells_who_has_it() || self.is_open_elsewhere() {
+            return Ok(());
+        }
+        let has_grown = self.shared.bytes_at_open < length - length / 4;
+        // The checksum is another after each commit, as if drawn by lot.
+        let is_drawn = self.root(file)?.is_some_and(|(_, check)| check % LOOKS == 0);
+        if !has_grown && !is_drawn {
+            return Ok(());
+        }
+        let spare = {
+            let (state, _pin) = self.state_of(file)?;
+            state.survey(0)?.spare
+        };
+        if spare < length / 2 {
+            return Ok(());
+        }
+        self.free_places()?;
+        self.move_behind(file, &|| (), Some(Instant::now() + AT_CLOSE)).map(drop)
     }
 
     /// Moves pages to the front, until none is behind the bytes that they all need, or there is no place ahead for those that are.
@@ -92,23 +145,29 @@ impl Store {
             false => None,
         };
         let fold = || journal.iter().for_each(|journal| journal.fold_if_long());
-        let is_done = self.move_behind(file, &fold)?;
+        let is_done = self.move_behind(file, &fold, None)?;
         // What others have appended goes into the tables now, and takes places.
         drop(journal);
         if is_done {
-            self.move_behind(file, &|| ())?;
+            self.move_behind(file, &|| (), None)?;
         }
         Ok(())
     }
 
-    /// Moves what is behind the goal, which is put off where there is no place ahead. `false` if others read all the time.
-    fn move_behind(&self, file: &EngineFile, fold: &dyn Fn()) -> Result<bool> {
+    /// Moves what is behind the goal, which is put off where there is no place ahead. `false` if others read all the time, or if it is
+    /// not done at a time up to which others leave the store alone.
+    fn move_behind(
+        &self,
+        file: &EngineFile,
+        fold: &dyn Fn(),
+        until: Option<Instant>,
+    ) -> Result<bool> {
         let (mut doubled, mut behind) = (0, u64::MAX);
         loop {
             // Until it ends no place that is left here is free: so the short ones among the pages that are moved are used up, which the
             // engine takes first, and then the long ones ahead.
             let kept = self.begin_read()?;
-            let ended = self.move_with_kept_places(file, doubled, fold)?;
+            let ended = self.move_with_kept_places(file, doubled, fold, until)?;
             drop(kept);
             match ended {
                 Ended::Done => {
@@ -116,6 +175,10 @@ impl Store {
                     return Ok(true);
                 }
                 Ended::Grown => return Ok(false),
+                Ended::Late => {
+                    self.free_places()?;
+                    return Ok(false);
+                }
                 Ended::Spent { before } if before < behind => behind = before,
                 _ if doubled == MOST_DOUBLED => return Ok(true),
                 // Where long pages have no place, those of short ones stay free.
@@ -134,6 +197,7 @@ impl Store {
         file: &EngineFile,
         doubled: u32,
         fold: &dyn Fn(),
+        until: Option<Instant>,
     ) -> Result<Ended> {
         let length = self.file_bytes()?;
         let mut begun: Option<(u64, u64)> = None;
@@ -153,13 +217,26 @@ impl Store {
             last = survey.behind;
             let (before, left) = *begun.get_or_insert((survey.behind, survey.spare / 2));
             let (free, step) = (survey.free(), Step::default());
-            let (is_spent, has_grown) = (false, false);
-            let mut pass =
-                Pass { store: self, length, free, step, fold, left, is_spent, has_grown };
+            let (is_spent, has_grown, is_late) = (false, false, false);
+            let mut pass = Pass {
+                store: self,
+                length,
+                free,
+                step,
+                fold,
+                until,
+                left,
+                is_spent,
+                has_grown,
+                is_late,
+            };
             state.leaves_behind(survey.goal, |leaf| pass.take(&leaf))?;
             pass.commit()?;
             if pass.has_grown {
                 return Ok(Ended::Grown);
+            }
+            if pass.is_late {
+                return Ok(Ended::Late);
             }
             if pass.is_spent {
                 return Ok(Ended::Spent { before });
@@ -203,6 +280,8 @@ enum Ended {
     NoPlace,
     /// The file has grown, since no place was free: others may have a read transaction open, which keeps those that are left.
     Grown,
+    /// It has taken long enough, or others have come.
+    Late,
 }
 
 /// What is moved before it is looked again where pages are.
@@ -214,11 +293,14 @@ struct Pass<'s> {
     step: Step,
     /// Puts into the tables what others have appended, if that is much.
     fold: &'s dyn Fn(),
+    /// When it ends, unless others come before.
+    until: Option<Instant>,
     /// Bytes of pages that may be written.
     left: u64,
     /// Whether more would be needed.
     is_spent: bool,
     has_grown: bool,
+    is_late: bool,
 }
 
 /// What one transaction moves: rows by their tables, in the order of the tables.
@@ -250,7 +332,7 @@ impl Pass<'_> {
         if step.bytes >= STEP_BYTES {
             self.commit()?;
         }
-        Ok(!self.has_grown)
+        Ok(!self.has_grown && !self.is_late)
     }
 
     /// Writes the rows again as they are now.
@@ -278,7 +360,9 @@ impl Pass<'_> {
             self.free.take(PAGE);
         }
         (self.fold)();
-        if self.store.is_open_elsewhere() {
+        let is_shared = self.store.is_open_elsewhere();
+        self.is_late = self.until.is_some_and(|until| is_shared || Instant::now() >= until);
+        if is_shared {
             // Others have their turn.
             std::thread::sleep(begun.elapsed());
         }
@@ -419,7 +503,8 @@ mod tests {
     #[test]
     fn what_a_read_transaction_has_stays_as_it_is() {
         let (_folder, mut store, kept) = loose(3, 2, 100_000);
-        let before = size(store.path());
+        let path = store.path().to_owned();
+        let before = size(&path);
         let other = Store::open(store.path()).unwrap();
         let snapshot = other.committed().unwrap();
         let reader = other.reader(&kept[1]).unwrap();
@@ -434,14 +519,45 @@ mod tests {
             entries.push(texts);
         };
         read(&reader);
+        let held = size(store.path());
         for _ in 0..3 {
             store.give_back().unwrap();
             read(&reader);
         }
+        let options = CompactOptions { in_place: true, ..CompactOptions::default() };
+        let refused = store.compact_with(&options).unwrap_err();
+        assert!(matches!(refused, Error::Store(StoreError::BeingRead { .. })), "{refused}");
+        read(&reader);
         assert!(entries.iter().all(|texts| texts.len() == 20 && *texts == entries[0]));
-        drop(snapshot);
-        // No place that was left is free meanwhile, so the file may have grown, but only once each time.
-        assert!(size(store.path()) <= 8 * before);
+        // What was left does not get free meanwhile: to move pages would make the file larger.
+        assert_eq!(size(store.path()), held);
+        drop((snapshot, reader));
+        store.give_back().unwrap();
+        drop((store, other));
+        assert!(size(&path) < before);
+    }
+
+    #[test]
+    fn the_last_one_to_close_a_large_file_gives_free_space_back() {
+        let (_folder, store, kept) = loose(40, 6, 30_000);
+        let path = store.path().to_owned();
+        let options = StoreOptions { read_only: true, ..StoreOptions::default() };
+        let other = Store::open_with(&path, &options).unwrap();
+        let before = size(&path);
+        assert!(before >= LARGE, "{before}");
+        // Not beside others.
+        drop(store);
+        assert_eq!(size(&path), before);
+        drop(other);
+        let mut closed = 0;
+        while size(&path) > before / 2 {
+            begin(&Store::open(&path).unwrap(), 7, 1, 10);
+            closed += 1;
+            assert!(closed < 20 * LOOKS, "{} of {before}", size(&path));
+        }
+        let store = Store::open(&path).unwrap();
+        assert!(store.verify().unwrap().problems.is_empty());
+        assert!(kept.iter().all(|id| store.reader(id).unwrap().facts().entries == 20));
     }
 
     #[test]

@@ -8,12 +8,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use redb::{Builder, StorageBackend};
 
 use super::engine_file::EngineFile;
-use super::pages::{Checked, HEADER, Problem, engine_pages, guarded};
-use super::snapshot::Snapshot;
+use super::pages::{Checked, HEADER, Problem, Root, engine_pages, guarded, tables_root};
 use super::writing::Engine;
 use super::{Handle, Store, StoreOptions};
 use crate::error::{FileContext, Result};
-use crate::store::pages::ReadTransaction;
 
 /// Bytes of the pages in which changes are kept.
 const PAGE: usize = 4096;
@@ -22,8 +20,6 @@ const PAGE: usize = 4096;
 struct Overlay {
     file: EngineFile,
     changes: Mutex<Changes>,
-    /// Keeps others from using the pages of the file's state anew: what is read later belongs to it, too.
-    _pin: Mutex<ReadTransaction>,
 }
 
 #[derive(Default)]
@@ -44,10 +40,12 @@ impl std::fmt::Debug for Overlay {
 impl Store {
     /// Another store with the tables of this one as they are, or as they were committed since; what is written to it stays
     /// in memory. `None` if the file was changed while its first page and the engine's own ones were read.
-    pub(crate) fn overlay(&self, pin: Snapshot) -> Result<Option<Self>> {
+    ///
+    /// It reads pages of the file's state, which a read transaction has to keep whenever it is used: one that has begun before
+    /// the file's header names the returned root of the tables.
+    pub(crate) fn overlay(&self) -> Result<Option<(Self, Root)>> {
         let Some(file) = self.shared.file.clone() else { return Ok(None) };
-        let backend =
-            Overlay::new(file.clone(), pin.into_transaction()).at("reading", self.path())?;
+        let backend = Overlay::new(file.clone()).at("reading", self.path())?;
         let Some(backend) = backend else { return Ok(None) };
         let options = StoreOptions {
             page_cache_bytes: 16 << 20,
@@ -78,7 +76,9 @@ impl Store {
         pages.be_strict();
         let handle =
             Handle::Overlay { database: Engine::new(database), is_sealed: AtomicBool::new(true) };
-        Self::with_handle(handle, None, self.path().to_owned(), &options).map(Some)
+        let root = first.first_chunk::<HEADER>().and_then(tables_root);
+        let store = Self::with_handle(handle, None, self.path().to_owned(), &options)?;
+        Ok(Some((store, root)))
     }
 
     /// Calls `write`, during which an [overlay](Self::overlay) can be written.
@@ -96,7 +96,7 @@ impl Store {
 }
 
 impl Overlay {
-    fn new(file: EngineFile, pin: ReadTransaction) -> io::Result<Option<Self>> {
+    fn new(file: EngineFile) -> io::Result<Option<Self>> {
         let mut first = Box::new([0; PAGE]);
         let mut again = Box::new([0; PAGE]);
         file.read(0, &mut *first)?;
@@ -105,7 +105,7 @@ impl Overlay {
         if first != again {
             return Ok(None);
         }
-        // The pin does not keep these, and what is written later needs them. Those that are whole are of this state,
+        // No read transaction keeps these, and what is written later needs them. Those that are whole are of this state,
         // whatever others commit meanwhile.
         let of_engine = match first.first_chunk::<HEADER>() {
             Some(header) => engine_pages(&file, header)?,
@@ -116,7 +116,7 @@ impl Overlay {
             return Ok(None);
         }
         let changes = Changes { pages: HashMap::from([(0, first)]), length, file: length };
-        let overlay = Self { file, changes: Mutex::new(changes), _pin: Mutex::new(pin) };
+        let overlay = Self { file, changes: Mutex::new(changes) };
         for (at, page) in of_engine.into_iter().flatten() {
             overlay.write(at, &page)?;
         }
@@ -239,7 +239,8 @@ mod tests {
         drop(store);
         let options = StoreOptions { read_only: true, ..StoreOptions::default() };
         let reader = Store::open_with(&path, &options).unwrap();
-        let overlay = reader.overlay(reader.committed().unwrap()).unwrap().unwrap();
+        let _pin = reader.committed().unwrap();
+        let (overlay, _) = reader.overlay().unwrap().unwrap();
         // As a later commit may do, although the state is being read.
         let file = reader.shared.file.as_ref().unwrap();
         let of_engine = engine_pages(file, &read_header(file).unwrap()).unwrap().unwrap();

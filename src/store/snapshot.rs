@@ -30,6 +30,8 @@ pub(crate) struct Snapshot {
     pub(super) childless: Cell<Option<Childless>>,
     labels: OnceCell<ByText>,
     pub(super) nodes: RefCell<RecentNodes>,
+    /// Of an [overlay](Store::overlay): what keeps the pages of the file that it reads, and the store that has the file.
+    base: Option<(ReadTransaction, Store)>,
     /// The last field: dropping it may close the store, which must happen after the transaction has ended.
     store: Store,
 }
@@ -53,6 +55,7 @@ impl Store {
             childless: Cell::new(None),
             labels: OnceCell::new(),
             nodes: RefCell::default(),
+            base: None,
             store: self.clone(),
         })
     }
@@ -63,9 +66,15 @@ impl Snapshot {
         &self.store
     }
 
-    /// The transaction alone.
-    pub(super) fn into_transaction(self) -> ReadTransaction {
-        self.transaction
+    /// The store whose file it is of.
+    pub(crate) fn stored(&self) -> &Store {
+        self.base.as_ref().map_or(&self.store, |(_, store)| store)
+    }
+
+    /// A snapshot of an overlay of this one's store, whose pages this one keeps.
+    pub(super) fn overlaid(self, mut overlay: Self) -> Self {
+        overlay.base = Some((self.transaction, self.store));
+        overlay
     }
 
     pub(super) fn transaction(&self) -> &ReadTransaction {

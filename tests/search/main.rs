@@ -8,6 +8,7 @@
 #[path = "../place/mod.rs"]
 mod place;
 
+mod dead_files;
 mod following;
 mod model;
 mod queries;

@@ -233,7 +233,7 @@ impl Browser {
             }
             Some(View::Tree(tree)) => {
                 let shows_all = tree.look().shows_all;
-                tree.set_look(&self.store, Look { shows_all, ..look });
+                tree.set_look(Look { shows_all, ..look });
                 tree.fill(height)
             }
             Some(View::Found(found)) => {
@@ -481,7 +481,7 @@ impl Browser {
         }
         let reader = self.store.reader(&session)?;
         let look = Look { shows_all: false, ..self.look() };
-        self.show(View::Tree(Box::new(Tree::new(&self.store, reader, look))));
+        self.show(View::Tree(Box::new(Tree::new(reader, look))));
         Ok(())
     }
 
@@ -506,7 +506,7 @@ impl Browser {
             Some(View::Conversation(conversation)) => conversation.toggle(),
             Some(View::Tree(tree)) => {
                 let look = tree.look();
-                tree.set_look(&self.store, Look { shows_all: !look.shows_all, ..look });
+                tree.set_look(Look { shows_all: !look.shows_all, ..look });
                 Ok(())
             }
             Some(View::Found(_)) | None => Ok(()),

@@ -1,7 +1,7 @@
 //! The conversation that leads to an entry, as `leafline path --text` prints it.
 
 use leafline::tree::Outline;
-use leafline::{Entry, SessionFacts, SessionReader, Store};
+use leafline::{Entry, PausedReader, SessionFacts, SessionReader, Store};
 
 use super::cursor::Cursor;
 use super::way;
@@ -20,7 +20,8 @@ const NOWHERE: Result<Option<Sought>, Failure> = Ok(Some(Sought::Nowhere));
 pub(super) struct Conversation {
     pub(super) id: String,
     pub(super) facts: SessionFacts,
-    reader: SessionReader,
+    /// Paused, since it waits for keys.
+    reader: PausedReader,
     look: Look,
     window: Window,
     pub(super) cursor: Cursor,
@@ -53,7 +54,7 @@ impl Conversation {
         Ok(Self {
             id: reader.id(),
             facts: reader.facts(),
-            reader,
+            reader: reader.pause(),
             look,
             window: Window::new(look, end, Vec::new()),
             cursor: Cursor::default(),
@@ -77,7 +78,7 @@ impl Conversation {
     /// The chosen entry's id.
     pub(super) fn chosen_id(&self) -> Result<Option<String>, Failure> {
         let Some(entry) = self.chosen() else { return Ok(None) };
-        Ok(self.reader.line(entry)?.and_then(|entry| entry.id()))
+        Ok(self.reader.resume()?.line(entry)?.and_then(|entry| entry.id()))
     }
 
     /// Whether the last row is the chosen one, so that what is added is followed.
@@ -96,7 +97,7 @@ impl Conversation {
         self.follows = outline.leaf() == Some(end);
         self.end = Some(end);
         self.window = Window::new(self.look, Some(entry), below);
-        self.window.extend_up(&self.reader)?;
+        self.window.extend_up(&self.reader.resume()?)?;
         let at = self.window.place_of(entry).unwrap_or(0);
         // A few rows of what is before it stay on the screen.
         self.cursor = Cursor { at, top: at.saturating_sub(3) };
@@ -167,20 +168,28 @@ impl Conversation {
     }
 
     fn read_around(&mut self, height: usize) -> Result<(), Failure> {
+        let mut resumed = None;
         loop {
-            if self.cursor.at + height >= self.window.rows() && !self.window.is_at_end() {
-                if self.window.extend_down(&self.reader)?.is_none() {
-                    // The leaf is on another branch now.
-                    let leaf = self.reader.get_leaf()?.as_ref().map(Entry::ordinal);
-                    self.end = leaf;
-                    self.window = Window::new(self.look, leaf, Vec::new());
-                    self.cursor.at = 0;
-                }
-            } else if self.cursor.top.min(self.cursor.at) < height && !self.window.is_at_root() {
-                let added = self.window.extend_up(&self.reader)?;
-                self.cursor.shift(isize::try_from(added).unwrap_or(0));
-            } else {
+            let is_below =
+                self.cursor.at + height >= self.window.rows() && !self.window.is_at_end();
+            let is_above =
+                self.cursor.top.min(self.cursor.at) < height && !self.window.is_at_root();
+            if !is_below && !is_above {
                 return Ok(());
+            }
+            let reader = match &resumed {
+                Some(reader) => reader,
+                None => &*resumed.insert(self.reader.resume()?),
+            };
+            if !is_below {
+                let added = self.window.extend_up(reader)?;
+                self.cursor.shift(isize::try_from(added).unwrap_or(0));
+            } else if self.window.extend_down(reader)?.is_none() {
+                // The leaf is on another branch now.
+                let leaf = reader.get_leaf()?.as_ref().map(Entry::ordinal);
+                self.end = leaf;
+                self.window = Window::new(self.look, leaf, Vec::new());
+                self.cursor.at = 0;
             }
         }
     }
@@ -210,42 +219,47 @@ impl Conversation {
             self.cursor = Cursor::default();
             Ok(())
         } else {
-            self.show_again()
+            self.show_again(&self.reader.resume()?)
         }
     }
 
     /// Takes in what was written since. At the end, it goes on to the new one.
     pub(super) fn refresh(&mut self, store: &Store) -> Result<(), Failure> {
-        let reader = store.reader(&self.id)?;
+        let resumed = self.reader.resume();
+        // Rewritten or removed: in the second case this says so, too.
+        let is_another = resumed.is_err();
+        let reader = resumed.or_else(|_| store.reader(&self.id))?;
         let facts = reader.facts();
-        if facts == self.facts {
+        if facts == self.facts && !is_another {
             return Ok(());
         }
         let is_at_end = self.is_at_end();
-        let is_another = facts.lines < self.facts.lines;
         let leaf = reader.get_leaf()?.as_ref().map(Entry::ordinal);
-        (self.reader, self.facts) = (reader, facts);
+        self.facts = facts;
         if is_another || (self.follows && is_at_end && leaf != self.end) {
             self.follows = true;
             self.end = leaf;
             self.window = Window::new(self.look, leaf, Vec::new());
             self.cursor = Cursor::default();
+            if is_another {
+                self.reader = reader.pause();
+            }
             return Ok(());
         }
         if self.follows && leaf != self.end {
             self.end = leaf;
             leaf.iter().for_each(|leaf| self.window.goes_on_to(*leaf));
         }
-        if self.window.has_other_labels(&self.reader)? { self.show_again() } else { Ok(()) }
+        if self.window.has_other_labels(&reader)? { self.show_again(&reader) } else { Ok(()) }
     }
 
     /// Reads again what is shown. The chosen row stays where it is on the screen, if its entry still has so many rows.
-    fn show_again(&mut self) -> Result<(), Failure> {
+    fn show_again(&mut self, reader: &SessionReader) -> Result<(), Failure> {
         let Some(entry) = self.chosen() else { return Ok(()) };
         let first = self.window.place_of(entry).unwrap_or(self.cursor.at);
         let offset = self.cursor.at.saturating_sub(first);
         self.window = self.window.again(self.look, entry);
-        self.window.extend_up(&self.reader)?;
+        self.window.extend_up(reader)?;
         let first = self.window.place_of(entry).unwrap_or(0);
         let is_its = |at: &usize| self.window.row(*at).is_some_and(|row| row.entry == entry);
         self.cursor.put((first..=first + offset).rev().find(is_its).unwrap_or(first));
@@ -271,7 +285,7 @@ impl Conversation {
         let Some(begun) = edge else { return Ok(Some(Sought::Nowhere)) };
         let mut window = self.window.again(self.look, begun);
         if forward {
-            window.extend_up(&self.reader)?;
+            window.extend_up(&self.reader.resume()?)?;
         }
         self.seek = Some(Seek { forward, window, begun: Some(begun), until: None });
         self.seek_on()
@@ -280,6 +294,7 @@ impl Conversation {
     /// Goes on looking for them: `None` if there is more to be searched.
     pub(super) fn seek_on(&mut self) -> Result<Option<Sought>, Failure> {
         let Some(mut seek) = self.seek.take() else { return Ok(Some(Sought::Nowhere)) };
+        let reader = self.reader.resume()?;
         for _ in 0..SEARCHED {
             let (forward, window) = (seek.forward, &mut seek.window);
             let is_over = if forward { window.is_at_end() } else { window.is_at_root() };
@@ -288,9 +303,9 @@ impl Conversation {
             }
             let before = window.rows();
             let added = if forward {
-                window.extend_down(&self.reader)?
+                window.extend_down(&reader)?
             } else {
-                Some(window.extend_up(&self.reader)?)
+                Some(window.extend_up(&reader)?)
             };
             let Some(added) = added else { return NOWHERE };
             let is_new = |place: &usize| {

@@ -306,6 +306,33 @@ fn what_is_appended_is_followed_at_the_end_alone() {
 }
 
 #[test]
+fn views_that_wait_for_keys_hold_no_space_back() {
+    let mut desk = Desk::of_messages(3_000, 60, 20);
+    let store = Store::open(&desk.store).unwrap();
+    let mut other = new_session(&store);
+    say(&mut other, "first");
+    desk.settles();
+    // A tree that is not drawn to its end, over a conversation.
+    desk.types("<enter><ctrl-b>tf").has("message 0");
+    let size = || std::fs::metadata(store.path()).unwrap().len();
+    let before = size();
+    for number in 0..50 {
+        say(&mut other, &format!("number {number}"));
+        // What is in the journal goes into the tables.
+        store.reader(other.id()).unwrap();
+        if number % 20 == 0 {
+            desk.settles();
+        }
+    }
+    let grown = size().saturating_sub(before);
+    assert!(grown < 1 << 20, "{grown} bytes");
+    // The rest is drawn as it is looked at.
+    desk.types("<ctrl-f><ctrl-f>").lacks("message 0\n");
+    desk.types("G").has("message 2999");
+    desk.types("g/message 2345<enter>").has("message 2345");
+}
+
+#[test]
 fn a_branch_is_opened_from_the_tree() {
     let mut desk = Desk::of_samples(120, 30);
     desk.settles();

@@ -1,9 +1,10 @@
 //! A session's tree, as `leafline tree` draws it. It is drawn in the background, as far as it is looked at.
 
-use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::Builder;
 
-use leafline::{SessionFacts, SessionReader, Store};
+use leafline::tree::Outline;
+use leafline::{PausedReader, SessionFacts, SessionReader, Store};
 
 use super::cursor::Cursor;
 use super::row::{self, Row};
@@ -14,16 +15,19 @@ use crate::number::counted;
 use crate::output::Output;
 use crate::tree::draw::Drawing;
 
-/// Rows that are handed over together, and how many of such pieces wait for the screen.
+/// Rows that are handed over together.
 const PIECE: usize = 128;
-const WAITING: usize = 4;
+
+/// Lines that are drawn at least before the drawing waits for more to be wanted.
+const LEAST: u64 = 512;
 
 /// A tree.
 #[derive(Debug)]
 pub(super) struct Tree {
     pub(super) id: String,
     pub(super) facts: SessionFacts,
-    reader: SessionReader,
+    /// Paused, since it waits for keys.
+    reader: PausedReader,
     look: Look,
     rows: Rows,
     /// The rows that take the place of those, once there are enough of them.
@@ -40,16 +44,45 @@ pub(super) struct Tree {
 #[derive(Debug)]
 struct Rows {
     rows: Vec<Row>,
-    more: Option<Receiver<Result<Vec<Row>, Failure>>>,
+    look: Look,
+    state: State,
+}
+
+/// How far a drawing is.
+#[derive(Debug)]
+enum State {
+    /// It goes on, or may have ended.
+    Draws(Receiver<Result<Drawn, Failure>>),
+    /// It waits until more is wanted. Nothing of the store is held meanwhile.
+    Waits(Box<Rest>),
+    Whole,
+}
+
+/// What comes from a thread that draws.
+#[derive(Debug)]
+enum Drawn {
+    Rows(Vec<Row>),
+    /// It has drawn enough, and this is left.
+    Rest(Box<Rest>),
+}
+
+/// What is left to be drawn of a tree.
+#[derive(Debug)]
+struct Rest {
+    reader: PausedReader,
+    /// Read by the first thread that draws.
+    outline: Option<Outline>,
+    /// Lines that are drawn.
+    lines: u64,
 }
 
 impl Tree {
     /// The tree of a session, from its root on.
-    pub(super) fn new(store: &Store, reader: SessionReader, look: Look) -> Self {
-        let id = reader.id();
+    pub(super) fn new(reader: SessionReader, look: Look) -> Self {
+        let (id, facts, reader) = (reader.id(), reader.facts(), reader.pause());
         Self {
-            rows: Rows::draw(store, &id, look),
-            facts: reader.facts(),
+            rows: Rows::draw(&reader, look),
+            facts,
             reader,
             id,
             look,
@@ -77,7 +110,7 @@ impl Tree {
     /// The chosen entry's id.
     pub(super) fn chosen_id(&self) -> Result<Option<String>, Failure> {
         let Some(entry) = self.chosen() else { return Ok(None) };
-        Ok(self.reader.line(entry)?.and_then(|entry| entry.id()))
+        Ok(self.reader.resume()?.line(entry)?.and_then(|entry| entry.id()))
     }
 
     pub(super) fn look(&self) -> Look {
@@ -86,7 +119,7 @@ impl Tree {
 
     /// Whether rows are awaited.
     pub(super) fn is_waiting(&self, height: usize) -> bool {
-        self.next.is_some() || (self.rows.more.is_some() && self.rows() < self.wanted(height))
+        self.next.is_some() || (!self.rows.are_all() && self.rows() < self.wanted(height))
     }
 
     pub(super) fn go_to_end(&mut self) {
@@ -117,7 +150,7 @@ impl Tree {
         self.rows.take(wanted)?;
         if let Some(next) = &mut self.next {
             next.take(wanted)?;
-            if next.more.is_none() || next.rows.len() >= wanted {
+            if next.are_all() || next.rows.len() >= wanted {
                 let chosen = self.row(self.cursor.at).map(|row| row.entry);
                 if let Some(next) = self.next.take() {
                     self.rows = next;
@@ -130,28 +163,30 @@ impl Tree {
             self.cursor.at = self.rows();
         }
         // Rows that are on their way are not given up.
-        if self.rows.more.is_none() || self.cursor.at < self.rows() || self.wants_end {
+        if self.rows.are_all() || self.cursor.at < self.rows() || self.wants_end {
             self.cursor.fit(self.rows(), height);
         }
         Ok(())
     }
 
     /// Draws it otherwise.
-    pub(super) fn set_look(&mut self, store: &Store, look: Look) {
+    pub(super) fn set_look(&mut self, look: Look) {
         if look != self.look {
             self.look = look;
-            self.next = Some(Rows::draw(store, &self.id, look));
+            self.next = Some(Rows::draw(&self.reader, look));
         }
     }
 
     /// Draws it again if something was written since.
     pub(super) fn refresh(&mut self, store: &Store) -> Result<(), Failure> {
-        let reader = store.reader(&self.id)?;
+        let resumed = self.reader.resume();
+        let is_another = resumed.is_err();
+        let reader = resumed.or_else(|_| store.reader(&self.id))?;
         let facts = reader.facts();
-        if facts != self.facts {
-            self.wants_end |= self.rows.more.is_none() && self.cursor.at + 1 == self.rows();
-            (self.reader, self.facts) = (reader, facts);
-            self.next = Some(Rows::draw(store, &self.id, self.look));
+        if facts != self.facts || is_another {
+            self.wants_end |= self.rows.are_all() && self.cursor.at + 1 == self.rows();
+            (self.reader, self.facts) = (reader.pause(), facts);
+            self.next = Some(Rows::draw(&self.reader, self.look));
         }
         Ok(())
     }
@@ -170,7 +205,7 @@ impl Tree {
             self.cursor.at = place;
             return Some(Sought::Found);
         }
-        if self.rows.more.is_some() {
+        if !self.rows.are_all() {
             self.seeks = true;
             return None;
         }
@@ -188,12 +223,18 @@ impl Tree {
 
 impl Rows {
     /// Begins to draw.
-    fn draw(store: &Store, id: &str, look: Look) -> Self {
-        let (to, more) = sync_channel(WAITING);
-        let (store, id) = (store.clone(), id.to_owned());
+    fn draw(reader: &PausedReader, look: Look) -> Self {
+        let rest = Rest { reader: reader.clone(), outline: None, lines: 0 };
+        let state = Self::draw_more(rest, look, LEAST);
+        Self { rows: Vec::new(), look, state }
+    }
+
+    /// Draws so many lines more.
+    fn draw_more(rest: Rest, look: Look, lines: u64) -> State {
+        let (to, more) = channel();
         let failed = to.clone();
         let drawing = Builder::new().spawn(move || {
-            if let Err(failure) = draw(&store, &id, look, &to) {
+            if let Err(failure) = draw(rest, look, lines, &to) {
                 // Nobody may look any more.
                 let _ = to.send(Err(failure));
             }
@@ -201,55 +242,84 @@ impl Rows {
         if let Err(error) = drawing {
             let _ = failed.send(Err(Failure::Thread(error)));
         }
-        Self { rows: Vec::new(), more: Some(more) }
+        State::Draws(more)
+    }
+
+    /// Whether all of it is drawn.
+    fn are_all(&self) -> bool {
+        matches!(self.state, State::Whole)
     }
 
     /// Takes rows that are drawn until there are so many.
     fn take(&mut self, wanted: usize) -> Result<(), Failure> {
-        while self.rows.len() < wanted
-            && let Some(more) = &self.more
-        {
-            match more.try_recv() {
-                Ok(Ok(piece)) => self.rows.extend(piece),
-                Ok(Err(failure)) => {
-                    self.more = None;
-                    return Err(failure);
+        while self.rows.len() < wanted {
+            self.state = match std::mem::replace(&mut self.state, State::Whole) {
+                State::Whole => break,
+                State::Draws(more) => match more.try_recv() {
+                    Ok(Ok(Drawn::Rows(piece))) => {
+                        self.rows.extend(piece);
+                        State::Draws(more)
+                    }
+                    Ok(Ok(Drawn::Rest(rest))) => State::Waits(rest),
+                    Ok(Err(failure)) => return Err(failure),
+                    Err(TryRecvError::Empty) => {
+                        self.state = State::Draws(more);
+                        break;
+                    }
+                    Err(TryRecvError::Disconnected) => State::Whole,
+                },
+                State::Waits(rest) => {
+                    // What is drawn is walked again: twice as much each time, that is no more than all of it once more.
+                    let lines = if wanted == usize::MAX { u64::MAX } else { rest.lines.max(LEAST) };
+                    Self::draw_more(*rest, self.look, lines)
                 }
-                Err(TryRecvError::Empty) => break,
-                Err(TryRecvError::Disconnected) => self.more = None,
-            }
+            };
         }
         Ok(())
     }
 }
 
 fn draw(
-    store: &Store,
-    id: &str,
+    rest: Rest,
     look: Look,
-    to: &SyncSender<Result<Vec<Row>, Failure>>,
+    most: u64,
+    to: &Sender<Result<Drawn, Failure>>,
 ) -> Result<(), Failure> {
-    let gone = || Failure::Output(std::io::ErrorKind::BrokenPipe.into());
-    let reader = store.reader(id)?;
-    let outline = reader.get_outline()?;
+    let stopped = || Failure::Output(std::io::ErrorKind::BrokenPipe.into());
+    let Rest { reader: paused, outline, lines } = rest;
+    let reader = paused.resume()?;
+    let outline = match outline {
+        Some(outline) => outline,
+        None => reader.get_outline()?,
+    };
     let mut out = Output::collected(look.columns, look.colour);
     let mut piece = Vec::with_capacity(PIECE);
+    let mut drawn = 0;
     let mut printed = |out: &mut Output, entry: u64| {
         piece.extend(
             row::lines(&out.take(), look.columns).into_iter().map(|line| Row { line, entry }),
         );
+        drawn += 1;
         if piece.len() >= PIECE {
-            to.send(Ok(std::mem::take(&mut piece))).map_err(|_| gone())?;
+            let piece = std::mem::take(&mut piece);
+            to.send(Ok(Drawn::Rows(piece))).map_err(|_| stopped())?;
         }
-        Ok(())
+        if drawn == most { Err(stopped()) } else { Ok(()) }
     };
     let drawing = Drawing::new(&reader, &outline, look.shows_all, &mut out, &mut printed);
-    drawing.draw()?;
+    let ended = drawing.after(lines).draw();
+    if drawn == most {
+        let _ = to.send(Ok(Drawn::Rows(piece)));
+        let rest = Rest { reader: paused, outline: Some(outline), lines: lines + drawn };
+        let _ = to.send(Ok(Drawn::Rest(Box::new(rest))));
+        return Ok(());
+    }
+    ended?;
     if outline.unreachable() > 0 {
         let lost = counted(outline.unreachable(), "entry hangs", "entries hang");
         let lost = format!("{lost} in or below a loop of parents, where no root leads");
         let entry = outline.leaf().unwrap_or_default();
         piece.extend(row::lines(&lost, look.columns).into_iter().map(|line| Row { line, entry }));
     }
-    to.send(Ok(piece)).map_err(|_| gone())
+    to.send(Ok(Drawn::Rows(piece))).map_err(|_| stopped())
 }

@@ -31,6 +31,8 @@ pub(crate) struct Drawing<'a> {
     walk: OutlineReader<'a>,
     trunks: Trunks,
     full: bool,
+    /// Lines that are left out at the beginning.
+    skipped: u64,
     out: &'a mut Output,
     printed: Printed<'a>,
 }
@@ -61,7 +63,19 @@ impl<'a> Drawing<'a> {
         printed: Printed<'a>,
     ) -> Self {
         let (walk, trunks) = (reader.read_outline(outline), Trunks::new(outline));
-        Self { outline, walk, trunks, full, out, printed }
+        Self { outline, walk, trunks, full, skipped: 0, out, printed }
+    }
+
+    /// Leaves out so many lines at the beginning, which were printed before.
+    pub(crate) fn after(self, lines: u64) -> Self {
+        Self { skipped: lines, ..self }
+    }
+
+    /// Whether a line is left out.
+    fn skips(&mut self) -> bool {
+        let is_skipped = self.skipped > 0;
+        self.skipped = self.skipped.saturating_sub(1);
+        is_skipped
     }
 
     /// Draws all of it.
@@ -147,6 +161,7 @@ impl<'a> Drawing<'a> {
             Hidden { last: None, .. } => Ok(()),
             // The entry itself takes no more room than a line that hides it.
             Hidden { count: 1, last: Some(only) } => self.draw_entry(&only, level, false),
+            Hidden { last: Some(_), .. } if self.skips() => Ok(()),
             Hidden { count, last: Some(last) } => {
                 let hidden = counted(count, "entry", "entries");
                 let line = self.out.paint(FAINT, &format!("{}┊ … {hidden} …", "│ ".repeat(level)));
@@ -162,6 +177,9 @@ impl<'a> Drawing<'a> {
         level: usize,
         is_branch: bool,
     ) -> Result<(), Failure> {
+        if self.skips() {
+            return Ok(());
+        }
         let line = self.walk.line(entry.ordinal)?;
         let (id, view) = (line.id(), line.view());
         let (kind, mut words) = (preview::name(&line, &view), preview::words(&line, &view));

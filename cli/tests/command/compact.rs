@@ -248,6 +248,26 @@ fn pages_move_within_the_file_beside_who_has_it_open() {
     scene.run(["verify"]).ok();
 }
 
+/// It once made the file twice as long, and ended with 0.
+#[test]
+fn no_page_is_moved_within_the_file_beside_who_reads_all_the_time() {
+    let scene = loose();
+    let options = leafline::StoreOptions { read_only: true, ..leafline::StoreOptions::default() };
+    let store = leafline::Store::open_with(scene.store(), &options).unwrap();
+    let reader = store.reader("s").unwrap();
+    let before = size(&scene);
+    let said = scene.run(["compact", "--in-place"]).fails(1);
+    assert!(
+        said.contains("is being read all the time") && said.contains("nothing was done"),
+        "{said}"
+    );
+    assert_eq!(size(&scene), before);
+    drop(reader);
+    // Who only has it open hinders nothing, but that the file gets shorter at once.
+    let said = scene.run(["compact", "--in-place"]).ok().text();
+    assert!(said.contains("when the last process that has it open closes it"), "{said}");
+}
+
 /// What cannot be the store's journal is in its place, and the true one is elsewhere: nothing is given up until that is clear.
 #[test]
 fn a_journal_is_not_given_up_for_what_is_not_one() {

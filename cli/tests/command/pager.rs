@@ -220,3 +220,36 @@ fn what_is_said_beside_comes_after_the_pager() {
     assert!(shown.starts_with("[pager]"), "{text}");
     assert!(said.contains("not in the search index yet"), "{text}");
 }
+
+/// A command that held its state of the store meanwhile made the store grow with each commit of others.
+#[test]
+fn no_space_is_held_back_while_a_pager_waits() {
+    let words = "some words ".repeat(200);
+    let entries = (0..200).map(|number| message(&format!("{number:08x}"), None, &words));
+    let scene = Scene::of_session(&file(std::iter::once(header("s1")).chain(entries)));
+    let go = scene.folder().join("go");
+    // It has read nothing yet: the output is larger than a pipe.
+    let pager =
+        format!("echo '[pager]'; while [ ! -e '{}' ]; do sleep 0.02; done; cat", go.display());
+    let terminal = at_terminal(&scene, &["path", "s1"], &[("LEAFLINE_PAGER", &pager)], USUAL);
+    terminal.waits_for("[pager]");
+    let store = leafline::Store::open(scene.store()).unwrap();
+    let mut other =
+        store.create_session(&leafline::NewSession::new(leafline::Family::Pi, "/work")).unwrap();
+    let size = || std::fs::metadata(scene.store()).unwrap().len();
+    // The command may still be reading the store at first.
+    let is_free = (0..100).any(|_| {
+        let before = size();
+        for _ in 0..30 {
+            other
+                .append_message(&serde_json::json!({"role": "assistant", "content": "x"}))
+                .unwrap();
+            other.reader().unwrap();
+        }
+        size() < before + (256 << 10)
+    });
+    assert!(is_free);
+    drop((other, store));
+    std::fs::write(go, "").unwrap();
+    assert_eq!(terminal.ends().0, Some(0));
+}

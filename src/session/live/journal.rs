@@ -252,7 +252,7 @@ impl Store {
                     }
                     let fold = |store: &Self| store.fold_journal_of(self, Folding::All);
                     match self.overlaid(self.committed()?, fold) {
-                        Ok(Some(store)) => return store.committed(),
+                        Ok(Some(snapshot)) => return Ok(snapshot),
                         Ok(None) => {}
                         Err(error) => self.unless_outdated(&row, error)?,
                     }

@@ -9,6 +9,7 @@ use super::record::Journaled;
 use super::row::{JournalRow, Place};
 use super::{Store, lock};
 use crate::error::{Result, StoreError};
+use crate::store::pages::Root;
 use crate::store::snapshot::Snapshot;
 use crate::store::source_record::path_of_bytes;
 
@@ -24,6 +25,7 @@ pub(super) struct OpenFile {
 pub(super) struct Overlaid {
     /// What the tables on the disk said.
     row: JournalRow,
+    root: Root,
     store: Store,
 }
 
@@ -165,29 +167,35 @@ impl Store {
         Ok(place)
     }
 
-    /// The tables with the journal in them, in memory. `None` if they have changed meanwhile.
+    /// The tables with the journal in them, in memory, over those of `pin`. `None` if they have changed meanwhile.
     ///
-    /// `fold` puts the records into them.
+    /// `fold` puts the records into them. They are kept for the next read, which takes them if the file is as it was; the pages of
+    /// the file are kept as long as the snapshot is there.
     pub(crate) fn overlaid(
         &self,
         pin: Snapshot,
         fold: impl FnOnce(&Self) -> Result<()>,
-    ) -> Result<Option<Self>> {
+    ) -> Result<Option<Snapshot>> {
+        let Some(file) = &self.shared.file else { return Ok(None) };
         let row = pin.journal_row()?;
         let mut overlaid = lock(&self.journal().overlay);
-        let store = match overlaid.take().filter(|overlaid| overlaid.row == row) {
-            Some(Overlaid { store, .. }) => store,
-            None => match self.overlay(pin)? {
-                Some(store) => store,
+        let root = self.root(file)?;
+        let is_current =
+            |overlaid: &Overlaid| overlaid.row == row && overlaid.root == root && root.is_some();
+        let (store, root) = match overlaid.take().filter(is_current) {
+            Some(Overlaid { store, root, .. }) => (store, root),
+            None => match self.overlay()? {
+                Some(made) => made,
                 None => return Ok(None),
             },
         };
         store.unsealed(|| fold(&store))?;
-        *overlaid = Some(Overlaid { row, store: store.clone() });
-        Ok(Some(store))
+        let snapshot = store.committed()?;
+        *overlaid = Some(Overlaid { row, root, store });
+        Ok(Some(pin.overlaid(snapshot)))
     }
 
-    /// Forgets the tables in memory: those on the disk have all. They keep an old state of the file from being written anew.
+    /// Forgets the tables in memory: those on the disk have all.
     pub(crate) fn forget_overlay(&self) {
         *lock(&self.journal().overlay) = None;
     }

@@ -19,4 +19,4 @@ pub(crate) use self::layout::{HEADER, PAGE, has_commit, length, takes_more, with
 pub(crate) use self::reading::{Range, ReadOnlyTable, ReadTransaction, ReadableTable, Row};
 pub(crate) use self::salvaging::{Found, Reached, Shape, reach, scan};
 pub(crate) use self::survey::{Free, Leaf, State};
-pub(crate) use self::walk::{DamagedPage, engine_pages, read_header, tables_root, walk};
+pub(crate) use self::walk::{DamagedPage, Root, engine_pages, read_header, tables_root, walk};

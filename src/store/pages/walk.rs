@@ -26,8 +26,11 @@ pub(crate) fn read_header(file: &impl StorageBackend) -> io::Result<[u8; HEADER]
     Ok(header)
 }
 
-/// Where the root of the tables is that a header names, and its checksum: as long as both are the same, so are all rows.
-pub(crate) fn tables_root(header: &[u8; HEADER]) -> Option<(u64, u128)> {
+/// Where the root of the tables is, and its checksum.
+pub(crate) type Root = Option<(u64, u128)>;
+
+/// The root of the tables that a header names: as long as it is the same, so are all rows.
+pub(crate) fn tables_root(header: &[u8; HEADER]) -> Root {
     layout::published_roots(header)
         .into_iter()
         .find(|root| root.table.is_none())
