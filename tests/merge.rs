@@ -321,7 +321,7 @@ fn no_order_of_changes_loses_or_repeats_anything() {
     for seed in rounds {
         let _told = Told(seed);
         let mut rng = Rng::with_seed(seed);
-        let family = [Family::Pi, Family::Claude, Family::Omp][seed as usize % 3];
+        let family = [Family::Pi, Family::Claude, Family::Omp][usize::try_from(seed % 3).unwrap()];
         // Each round has a folder of its own, below the program's.
         let mut scene = Scene::new(&home, family);
         for _ in 0..rng.usize(1..12) {
@@ -368,7 +368,12 @@ fn the_newest_message_has_the_leaf_and_a_name_has_none() {
         let parent = last["parentUuid"].as_str().or(last["parentId"].as_str()).unwrap();
         let reader = scene.store.reader(SESSION).unwrap();
         let mut path = Vec::new();
-        reader.get_path(Some(parent), |entry| Ok(path.push(entry.id()))).unwrap();
+        reader
+            .get_path(Some(parent), |entry| {
+                path.push(entry.id());
+                Ok(())
+            })
+            .unwrap();
         assert!(path.contains(&turn), "{text}");
         drop(reader);
         // A message of the store that is newer than the turn.
@@ -398,7 +403,12 @@ fn a_branch_of_the_store_is_where_the_program_begins() {
         assert_eq!(scene.leaf().as_ref(), Some(&leaf));
         let reader = scene.store.reader(SESSION).unwrap();
         let mut path = Vec::new();
-        reader.get_path(Some(&leaf), |entry| Ok(path.push(entry.id().unwrap()))).unwrap();
+        reader
+            .get_path(Some(&leaf), |entry| {
+                path.push(entry.id().unwrap());
+                Ok(())
+            })
+            .unwrap();
         path.retain(|id| *id != leaf || family == Family::Claude);
         assert_eq!(path, [first]);
         drop(reader);

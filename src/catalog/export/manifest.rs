@@ -248,8 +248,11 @@ fn open(folder: &OpenFolder) -> std::io::Result<Option<File>> {
     Ok((file.metadata()?.len() <= LONGEST).then_some(file))
 }
 
-/// The store and the entries of a manifest, if it is complete.
-fn parse(mut bytes: impl BufRead) -> std::io::Result<Option<(String, BTreeMap<String, Entry>)>> {
+/// The number of a store, in hex, and the entries of its manifest by their sessions.
+type Parsed = (String, BTreeMap<String, Entry>);
+
+/// Reads a manifest; `None` if it is not complete.
+fn parse(mut bytes: impl BufRead) -> std::io::Result<Option<Parsed>> {
     let mut check = Xxh3::new();
     let mut line = Vec::new();
     bytes.read_until(b'\n', &mut line)?;

@@ -35,6 +35,9 @@ struct Current<'s> {
     pieces: u64,
 }
 
+/// Where a file's session goes, and the lines of the session there that are to follow the file's.
+type Placed = (Place, Vec<Ordinal>);
+
 /// Takes the items of all files in order.
 pub(super) struct Writer<'s> {
     store: &'s Store,
@@ -249,7 +252,7 @@ impl<'s> Writer<'s> {
         session: SessionKey,
         record: &mut SessionRecord,
         report: &mut FileReport,
-    ) -> Result<Result<(Place, Vec<Ordinal>), (Refusal, String)>> {
+    ) -> Result<Result<Placed, (Refusal, String)>> {
         let Replaced { session: old, revision, on_loss } = replaced;
         let losses = match self.losses(replaced, session, record, report) {
             Err(Error::Corrupted(damage)) => {
