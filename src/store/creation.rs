@@ -1,7 +1,7 @@
 //! Creates a store: under a temporary name, complete and on disk before it gets its own name.
 
 use std::fs::{File, Metadata};
-use std::io::{Error as IoError, ErrorKind, Read};
+use std::io::{Error as IoError, ErrorKind, Read, Seek};
 use std::path::Path;
 use std::time::Duration;
 
@@ -79,7 +79,8 @@ fn is_unborn(file: &File) -> std::io::Result<bool> {
     if !may_be_unborn(&file.metadata()?) {
         return Ok(false);
     }
-    let mut bytes = Vec::new();
+    let (mut file, mut bytes) = (file, Vec::new());
+    file.rewind()?;
     file.take(UNBORN_LENGTHS[0] + 1).read_to_end(&mut bytes)?;
     let is_zero = |bytes: &[u8]| bytes.iter().all(|&byte| byte == 0);
     let Some((header, pages)) = bytes.split_at_checked(HEADER_BYTES) else {
@@ -263,13 +264,14 @@ fn take_leftover(path: &Path) -> Result<Leftover> {
         }
         Err(error) => return Err(error),
     };
-    if !try_lock(&file).at("locking", path)? {
+    // A store that another process has put there by now is not locked: nobody else could open it meanwhile.
+    let is_rest = || is_unborn(&file).at("reading", path);
+    if !is_rest()? || !try_lock(&file).at("locking", path)? {
         return Ok(Leftover::Busy);
     }
     // The previous holder of the lock may have put a store in its place.
     let is_still_there = is_named(&file, path).at("looking at", path)?;
-    let is_unborn = is_unborn(&file).at("reading", path)?;
-    Ok(if is_still_there && is_unborn { Leftover::Taken(file) } else { Leftover::Busy })
+    Ok(if is_still_there && is_rest()? { Leftover::Taken(file) } else { Leftover::Busy })
 }
 
 /// A store without sessions, on disk, that does not have its name yet. The temporary file's lock shows that a process

@@ -303,9 +303,9 @@ fn the_files_of_an_agent_are_its_own() {
     assert_eq!(scene.sync().taken, 2);
     assert_eq!(scene.files(CLAUDE), named(&[("tool-results/1.txt", b"1")]));
     assert_eq!(scene.files(AGENT), named(&[("tool-results/2.txt", b"2")]));
-    let removed = scene.0.store.remove(CLAUDE).unwrap();
+    let removed = scene.0.store.remove(AGENT).unwrap();
     assert_eq!((removed.files, removed.file_bytes), (1, 1));
-    assert_eq!(scene.files(AGENT).len(), 1);
+    assert_eq!(scene.files(CLAUDE).len(), 1);
     scene.0.assert_sound();
 }
 
@@ -484,7 +484,8 @@ fn files_follow_when_another_session_takes_the_place_of_theirs() {
     assert_eq!(scene.files(AGENT), named(&[("3.txt", b"of the agent")]));
     scene.0.assert_sound();
     assert_eq!(scene.0.store.remove(CLAUDE).unwrap().files, 3);
-    assert_eq!(scene.0.store.statistics().unwrap().beside.count, 1);
+    // Those of its agent go with it.
+    assert_eq!(scene.0.store.statistics().unwrap().beside.count, 0);
     scene.0.assert_sound();
 }
 

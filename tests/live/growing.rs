@@ -251,13 +251,16 @@ fn an_imported_file_goes_on_where_it_ends() {
     assert_eq!((totals.grown, totals.failed), (1, 0));
     assert_eq!(exported(&store.session("s1").unwrap()), grown);
     assert_sound(&store);
-    // A file that continues differently would lose what was appended here.
+    // A file that continues differently comes before what was appended here.
     let mut session = store.session("s1").unwrap();
     session.append_message(&user("only here")).unwrap();
     std::fs::write(&file, format!("{grown}{}\n", r#"{"type":"message","id":"c3","parentId":"b2","timestamp":"2026-02-16T10:23:00.000Z","message":{"role":"user","content":"only there"}}"#)).unwrap();
     let totals = store.import(&[&file], &ImportOptions::default(), &mut ()).unwrap();
-    assert_eq!(totals.failed, 1);
-    assert!(exported(&store.session("s1").unwrap()).contains("only here"));
+    assert_eq!((totals.grown, totals.failed), (1, 0));
+    let merged = exported(&store.session("s1").unwrap());
+    assert!(merged.starts_with(&std::fs::read_to_string(&file).unwrap()), "{merged}");
+    assert_eq!(merged.matches("only here").count(), 1, "{merged}");
+    assert_sound(&store);
 }
 
 /// A chunk with room is sealed with the following lines anyway; one without room is rewritten only for its last line.

@@ -123,7 +123,9 @@ fn what_agents_used_counts_to_the_session_that_started_them() {
     assert_eq!(row.agents.map(|agents| (agents.answers, agents.output)), Some((2, 75)));
     // By project they count as well; without its starter an agent's session is a row of its own.
     assert_eq!(scene.outputs(UsageBy::Project), [("/work/a".to_owned(), 85)]);
-    scene.store.remove(&id(1)).unwrap();
+    let scene = Scene::new();
+    scene.write(&format!("-work-a/{}/subagents/agent-x1.jsonl", id(1)), &agent);
+    scene.import();
     assert_eq!(scene.outputs(UsageBy::Session), [("agent-x1".to_owned(), 70)]);
 }
 
