@@ -8,7 +8,7 @@ use leafline::Store;
 use leafline::export::{ExportOutcome, ExportReport, Resumption};
 use serde::Serialize;
 
-use super::advice::advised;
+use super::advice::{advised, argument, command};
 use super::failure::Failure;
 use super::output::Output;
 use super::place::{Place, shown};
@@ -94,14 +94,16 @@ pub(super) fn run(
     for report in &resumption.files {
         remark(report, out);
     }
-    if let (Some(old), Some(new)) = (&resumption.file_directory, &resumption.directory) {
+    if let (Some(old), Some(new)) = (&resumption.file_directory, &resumption.directory)
+        && new.is_dir()
+    {
         let program = resumption.command.first().map(|program| program.to_string_lossy());
+        let (session, new) = (argument(&resumption.session), quoted(new.as_os_str()));
         out.remark(format!(
-            "{} works in {}, which the file names; `leafline fork {} --cwd {}` makes a session of the new directory",
+            "{} works in {}, which the file names; {} makes a session of the new directory",
             program.unwrap_or_default(),
             text::printable(&shown(old)),
-            resumption.session,
-            quoted(new.as_os_str()),
+            command(&format!("fork --cwd {new} {session}")),
         ));
     }
     if arguments.exec {
