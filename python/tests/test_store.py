@@ -44,10 +44,10 @@ def test_a_session_is_written_and_read(store: Store) -> None:
     context = reader.context(other)
     assert [said["role"] for said in context["messages"]] == ["user", "assistant", "user"]
     assert reader.request(other)["messages"][0]["role"] == "user"
-    # A moment is a moment.
+    # A reader shows the session as it is at each call.
     left = session.leave_leaf()
     assert left is not None and left.kind == "session_info"
-    assert reader.leaf is not None and reader.leaf.id == left.id
+    assert reader.leaf is not None and reader.leaf.id == other
 
 
 @pytest.mark.parametrize("end", ["close", "drop", "kill"])
