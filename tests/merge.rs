@@ -423,3 +423,50 @@ fn a_branch_of_the_store_is_where_the_program_begins() {
         std::fs::remove_dir_all(scene.path.parent().unwrap()).unwrap();
     }
 }
+
+#[test]
+fn a_last_line_without_an_end_is_not_joined_with_the_lines_of_the_store() {
+    let place = place::Place::new();
+    let header = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}"#;
+    let other = header.replace("\"cwd\"", "\"branch\":\"main\",\"cwd\"");
+    let line = |id: &str, parent: &str| {
+        format!(
+            r#"{{"type":"message","id":"{id}","parentId":{parent},"timestamp":"2026-02-16T10:21:00.000Z","message":{{"role":"user","content":"{id}"}}}}"#
+        )
+    };
+    let (first, second) = (line("a1", "null"), line("b1", "\"a1\""));
+    let file = place.write("s.jsonl", format!("{header}\n{first}\n"));
+    place.import(&file);
+    let mut session = place.store.session("s1").unwrap();
+    session.append_message(&json!({"role": "user", "content": "of the store"})).unwrap();
+    place.write("s.jsonl", format!("{other}\n{first}\n{second}"));
+    assert_eq!(place.import(&file).status, ImportStatus::Grown);
+    let text = String::from_utf8(place.exact("s1")).unwrap();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 4, "{text}");
+    assert_eq!(text.matches("of the store").count(), 1, "{text}");
+    place.assert_sound();
+}
+
+#[test]
+fn a_name_that_the_store_gave_back_stays() {
+    let place = place::Place::new();
+    let title = |title: &str| {
+        format!(r#"{{"type":"custom-title","customTitle":"{title}","sessionId":"s1"}}"#)
+    };
+    let line = |id: &str, parent: &str| {
+        format!(
+            r#"{{"type":"user","uuid":"{id}","parentUuid":{parent},"sessionId":"s1","timestamp":"2026-02-16T10:21:00.000Z","message":{{"role":"user","content":"{id}"}}}}"#
+        )
+    };
+    let begun = format!("{}\n{}\n{}\n", line("a1", "null"), title("Alpha"), title("Beta"));
+    let file = place.write("s1.jsonl", &begun);
+    place.import(&file);
+    place.store.session("s1").unwrap().set_session_name("Alpha").unwrap();
+    place.write("s1.jsonl", format!("{begun}{}\n", line("b1", "\"a1\"")));
+    assert_eq!(place.import(&file).status, ImportStatus::Grown);
+    let facts = place.store.reader("s1").unwrap().facts();
+    assert_eq!(facts.title.as_deref(), Some("Alpha"));
+    assert_eq!(facts.entries, 2);
+    place.assert_sound();
+}

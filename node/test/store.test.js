@@ -172,7 +172,9 @@ test('files are imported and exported, with progress', async (t) => {
   assert.deepEqual(fs.readFileSync(one.path), source)
   assert.equal(await store.exportFile('019c6605', path.join(place, 'one.jsonl'), 'exact'), source.length)
 
-  const [blob] = fs.readdirSync(path.join(place, 'out', 'omp', 'blobs'))
+  const blobs = fs.readdirSync(path.join(place, 'out', 'omp', 'blobs')).sort()
+  const [blob] = blobs
+  assert.deepEqual(blobs, [blob, `${blob}.png`])
   const picture = fs.readFileSync(path.join(samples, 'blobs', blob))
   assert.deepEqual(fs.readFileSync(path.join(place, 'out', 'omp', 'blobs', blob)), picture)
   assert.deepEqual(await store.blob(blob), picture)

@@ -96,8 +96,12 @@ impl Store {
                     continue;
                 }
                 let Some(record) = snapshot.session(key)? else { continue };
-                if let Some(parents) = &parents {
-                    left.extend(parents.started_by(record.id().as_bytes())?.into_iter().rev());
+                // Agents name the id that their starter's file has: they are those of its last session.
+                let others = snapshot.sessions_with_id(&record.external_id)?;
+                let is_gone = |other| chosen.iter().any(|(known, _)| *known == other);
+                let is_last = others.iter().all(|(other, _)| *other == key || is_gone(*other));
+                if let Some(parents) = parents.as_ref().filter(|_| is_last) {
+                    left.extend(parents.started_by(&record.external_id)?.into_iter().rev());
                 }
                 batch.remove(key, &owner);
                 let (session, lines, bytes) = (record.id(), record.physical_lines(), record.bytes);

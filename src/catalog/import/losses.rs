@@ -1,6 +1,6 @@
 //! What a session has that a file lacks, and whether both can become one session.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 
 use leafline_import::ecma::Document;
@@ -95,16 +95,18 @@ pub(super) fn losses(
     let old = View::new(snapshot.rows(old), &record);
     let is_tree = !record.migrated && record.known_family().entry_ids() != EntryIds::Ordinals;
     let mut losses = Losses { is_tree, ..Losses::default() };
+    let first_own = first_own(old)?;
     let mut comparison = Comparison {
         new,
         candidates: new.cursor(),
         expected: Some(Ordinal::FIRST),
         reader: LineReader::new(record.reading()),
         unaddressed: None,
+        own_unaddressed: None,
+        first_own,
         by_place: record.migrated.then(|| new.cursor()),
         torn: None,
     };
-    let first_own = first_own(old)?;
     let torn = first_own.filter(|_| !record.imported.complete);
     comparison.torn = torn.and_then(Ordinal::previous);
     let mut lines = old.cursor();
@@ -162,6 +164,9 @@ struct Comparison<'a> {
     reader: LineReader,
     /// Hashes of the new session's lines without an id, computed on demand.
     unaddressed: Option<HashSet<u64>>,
+    /// How often each of those is behind what was imported.
+    own_unaddressed: Option<HashMap<u64, usize>>,
+    first_own: Option<Ordinal>,
     /// Goes through the new session's entries in parallel with the old one's, if ids were made up.
     by_place: Option<LineCursor<'a>>,
     /// A line that was imported without its end.
@@ -229,7 +234,12 @@ impl Comparison<'_> {
         Ok(None)
     }
 
+    /// Whether the new session has a line without an id. One that the store has added may be equal to an earlier line, and say
+    /// something else where it is: it must be behind what was imported there, too, as often as here.
     fn has_unaddressed(&mut self, line: &LineView<'_>) -> Result<bool> {
+        if let Some(first) = self.first_own.filter(|first| line.ordinal >= *first) {
+            return self.has_own_unaddressed(first, line);
+        }
         if self.unaddressed.is_none() {
             let mut known = HashSet::new();
             let mut cursor = self.new.cursor();
@@ -248,6 +258,26 @@ impl Comparison<'_> {
         }
         self.candidates.seek(Some(line.ordinal));
         Ok(self.candidates.next()?.is_some_and(|candidate| candidate.text.starts_with(line.text)))
+    }
+}
+
+impl Comparison<'_> {
+    fn has_own_unaddressed(&mut self, first: Ordinal, line: &LineView<'_>) -> Result<bool> {
+        if self.own_unaddressed.is_none() {
+            let mut counts = HashMap::new();
+            let mut cursor = self.new.cursor_from(first);
+            while let Some(line) = cursor.next()? {
+                *counts.entry(xxh3_64(line.text.trim_ascii_end())).or_default() += 1;
+            }
+            self.own_unaddressed = Some(counts);
+        }
+        let hash = xxh3_64(line.text.trim_ascii_end());
+        let left = self.own_unaddressed.as_mut().and_then(|counts| counts.get_mut(&hash));
+        Ok(left.is_some_and(|left| {
+            let is_there = *left > 0;
+            *left = left.saturating_sub(1);
+            is_there
+        }))
     }
 }
 

@@ -232,7 +232,12 @@ impl<'s> Reader<'s> {
             }
             // A part of what was imported takes its place if the caller insists.
             Plan::Unchanged { session, record, ahead: true }
-                if self.options.replace && candidate.size < record.imported.length =>
+                if self.options.replace
+                    && candidate.size < record.imported.length
+                    && record
+                        .sources
+                        .iter()
+                        .any(|path| Some(path) == candidate.source.as_ref()) =>
             {
                 let report = candidate.report(ImportStatus::Replaced);
                 let replaced =
@@ -326,7 +331,7 @@ impl<'s> Reader<'s> {
             beginning::take_title_beside(&mut noted, candidate);
             if record.rewritten {
                 noted.imported = saved_over(candidate, record).unwrap_or(noted.imported);
-            } else if record.is_ahead() {
+            } else if record.is_ahead() && record.sources.iter().eq(&candidate.source) {
                 noted.imported = current(View::new(snapshot.rows(session), record))?;
             }
         }
@@ -404,7 +409,8 @@ impl<'s> Reader<'s> {
         let (name, ends_line) = match replaces.filter(|_| merges) {
             Some(replaced) => {
                 let old = self.store.snapshot()?.session(replaced.session)?;
-                let ends_line = old.as_ref().is_some_and(|old| goes_on_from(old, candidate));
+                // Lines of the store follow wherever it has any of its own.
+                let ends_line = old.as_ref().is_some_and(|old| old.is_ahead() && !old.migrated);
                 (old.and_then(name_given_here), ends_line)
             }
             None => (None, false),
@@ -481,15 +487,6 @@ impl<'s> Reader<'s> {
 fn name_given_here(record: SessionRecord) -> Option<String> {
     let is_renamed = !record.rewritten && known::has_other_bytes(&record);
     record.title.filter(|_| is_renamed && record.rest.title_rank == 0)
-}
-
-/// Whether a file goes on from what was imported as a session to which the store has added lines: these follow the file's. If
-/// it cannot be read, reading it reports the error.
-fn goes_on_from(record: &SessionRecord, candidate: &mut Candidate) -> bool {
-    let imported = record.imported;
-    let has_own = !record.rewritten && record.is_ahead() && imported.length > 0;
-    let begins = |candidate: &mut Candidate| candidate.digests(&[imported.length]);
-    has_own && begins(candidate).is_ok_and(|found| found == [(imported.length, imported.digest)])
 }
 
 /// The reason given for a file whose session is damaged.

@@ -225,8 +225,13 @@ impl<'s> Writer<'s> {
                 Err((refusal, reason)) => return self.refuse(report, refusal, &reason),
             };
             if !own.is_empty() {
-                (record, leaf) =
-                    self.add_own(replaced.session, &own, (&mut creation, record, leaf))?;
+                match self.add_own(replaced.session, &own, (&mut creation, record, leaf)) {
+                    Err(Error::Corrupted(damage)) => {
+                        self.batch.forget(session);
+                        return self.refuse(report, Refusal::Damaged, &of_session(&damage));
+                    }
+                    added => (record, leaf) = added?,
+                }
             }
         }
         report.stored = report.bytes;
