@@ -144,7 +144,7 @@ impl OpenFolder {
         system::rename(&self.folder, old, new)
     }
 
-    /// Gives a file in it a second name that is free.
+    /// Gives a file in it a second name, which must be free.
     pub(crate) fn link(&self, file: &OsStr, name: &OsStr) -> Result<()> {
         check_name(file).and_then(|()| check_name(name))?;
         system::link(&self.folder, file, name)

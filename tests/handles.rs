@@ -212,18 +212,18 @@ fn size(store: &Store) -> u64 {
     std::fs::metadata(store.path()).unwrap().len()
 }
 
-/// Bytes that 50 commits add to the store's file, each with a message of a few bytes.
+/// The bytes by which 50 commits of one short message each lengthen the store's file.
 fn grown_by_commits(agent: &mut Agent) -> u64 {
     let before = size(&agent.store);
     for number in 0..50 {
         agent.session.append_message(&user(&number.to_string())).unwrap();
-        // What is in the journal goes into the tables.
+        // Reading folds the journal into the tables.
         agent.session.reader().unwrap();
     }
     size(&agent.store).saturating_sub(before)
 }
 
-/// More than 50 small commits take while nobody keeps their space.
+/// More bytes than 50 small commits take while no reader holds space back.
 const LITTLE: u64 = 1 << 20;
 
 #[test]
@@ -237,7 +237,7 @@ fn one_who_waits_between_reads_holds_no_space_back() {
     let held = grown_by_commits(&mut agent);
     assert!(held > LITTLE && reader.growth().unwrap() == held, "{held} bytes are held back");
     let paused = reader.pause();
-    // Others that have read, and do nothing: one that reads what is in the journal in memory, and one that may write.
+    // Two idle handles that have read: a read-only one, which folds the journal in memory, and a writable one.
     let options = StoreOptions { read_only: true, ..StoreOptions::default() };
     let others = [
         Store::open_with(place.store.path(), &options).unwrap(),

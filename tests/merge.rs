@@ -1,6 +1,7 @@
 //! Two continuations of one beginning: the program goes on in its file, and the store changes the session.
 //!
-//! Guards against a line of the program or a change in the store that is lost, is there twice, or ends the keeping of the session.
+//! Guards against the loss or repetition of a line of the program or a change in the store, and against a session that is no
+//! longer kept afterwards.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -20,13 +21,13 @@ use leafline::{Family, Store};
 use place::Reports;
 use serde_json::{Value, json};
 
-/// Rounds that the property test plays; `LEAFLINE_MERGES` has it play others.
+/// The number of rounds of the property test; `LEAFLINE_MERGES` sets another number, or a range.
 const ROUNDS: u64 = 60;
 
-/// The variable that has a test play in a home of its own.
+/// The variable that names a test's own home folder when the test runs again in a child process.
 const HOME: &str = "LEAFLINE_MERGE_HOME";
 
-/// The home folder of the test; `None` if it was run again in one.
+/// The home folder of the test, in the child process; `None` in the parent, which has then run the test in a child.
 fn in_home(test: &str) -> Option<PathBuf> {
     if let Some(home) = std::env::var_os(HOME) {
         return Some(home.into());
@@ -52,11 +53,11 @@ struct Scene {
     family: Family,
     path: PathBuf,
     store: Store,
-    /// Turns and changes so far, each with a number of its own.
+    /// The number of turns and changes so far; each has its own number.
     count: u64,
-    /// What the program has in memory: the entry that the next one follows. `None` if it is not running.
+    /// The entry below which the running program adds its next one; `None` if the program is not running.
     leaf: Option<String>,
-    /// What only the file has, and what the store must have.
+    /// Markers that only the file has, and markers that the store must have.
     unread: Vec<String>,
     kept: Vec<String>,
     title: Option<String>,
@@ -138,7 +139,7 @@ impl Scene {
         }
     }
 
-    /// Where the program begins when it reads its file.
+    /// The entry at which the program starts when it reads its file.
     fn read_leaf(&self) -> Option<String> {
         let text = std::fs::read_to_string(&self.path).unwrap();
         let mut leaf = None;
@@ -156,7 +157,7 @@ impl Scene {
         leaf
     }
 
-    /// The program goes on, if its file is there.
+    /// The program adds a turn, if its file exists.
     fn turn(&mut self) {
         if !self.path.exists() {
             return;
@@ -187,7 +188,7 @@ impl Scene {
         reports.0
     }
 
-    /// The file was last written long ago.
+    /// Sets the file's modification time to one long ago.
     fn age(&self) {
         if self.path.exists() {
             let time = SystemTime::now() - Duration::from_secs(10_000 - self.count);
@@ -243,7 +244,7 @@ impl Scene {
         report
     }
 
-    /// The lines that no name changes: those behind the title and the header in a file of omp's.
+    /// The lines that a name does not change: in omp's files, those after the title and the header.
     fn entries<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
         let header = if self.family == Family::Omp { 2 } else { 0 };
         let mut lines = bytes.splitn(header + 1, |&byte| byte == b'\n');
@@ -261,7 +262,7 @@ impl Scene {
         self.store.reader(SESSION).unwrap().get_leaf().unwrap().and_then(|leaf| leaf.id())
     }
 
-    /// Everything is in the store once, and nothing changes any more.
+    /// Checks that everything is in the store once, and that nothing changes any more.
     fn check(&mut self) {
         self.sync();
         let report = self.resume();
@@ -294,7 +295,7 @@ impl Scene {
     }
 }
 
-/// Says with which seed a round has failed.
+/// Prints the seed of a round that has failed.
 struct Told(u64);
 
 impl Drop for Told {
@@ -322,7 +323,7 @@ fn no_order_of_changes_loses_or_repeats_anything() {
         let _told = Told(seed);
         let mut rng = Rng::with_seed(seed);
         let family = [Family::Pi, Family::Claude, Family::Omp][usize::try_from(seed % 3).unwrap()];
-        // Each round has a folder of its own, below the program's.
+        // Each round has its own folder below the program's.
         let mut scene = Scene::new(&home, family);
         for _ in 0..rng.usize(1..12) {
             if rng.bool() {
@@ -359,7 +360,7 @@ fn the_newest_message_has_the_leaf_and_a_name_has_none() {
         assert!(reports[0].reason.as_ref().unwrap().contains("merged"), "{reports:?}");
         assert_eq!(scene.leaf(), turn);
         scene.resume();
-        // The program is started anew, and goes on below its turn.
+        // The restarted program continues below its last turn.
         scene.leaf = None;
         scene.turn();
         scene.sync();
@@ -376,7 +377,7 @@ fn the_newest_message_has_the_leaf_and_a_name_has_none() {
             .unwrap();
         assert!(path.contains(&turn), "{text}");
         drop(reader);
-        // A message of the store that is newer than the turn.
+        // The store adds a message that is newer than the turn.
         let message = json!({"role": "user", "content": "own", "timestamp": 1_900_000_000_000_u64});
         let own = scene.store.session(SESSION).unwrap().append_message(&message).unwrap();
         scene.turn();
@@ -398,7 +399,7 @@ fn a_branch_of_the_store_is_where_the_program_begins() {
         let first = scene.entry(1, None, "").0;
         scene.store.session(SESSION).unwrap().branch(&first).unwrap();
         scene.resume();
-        // An entry of pi's that says nothing hangs below the leaf.
+        // For pi, an entry outside the conversation is below the leaf.
         let leaf = scene.read_leaf().unwrap();
         assert_eq!(scene.leaf().as_ref(), Some(&leaf));
         let reader = scene.store.reader(SESSION).unwrap();
@@ -413,7 +414,7 @@ fn a_branch_of_the_store_is_where_the_program_begins() {
         assert_eq!(path, [first]);
         drop(reader);
         scene.check();
-        // Before all entries.
+        // The leaf moves before all entries.
         scene.store.session(SESSION).unwrap().reset_leaf().unwrap();
         scene.resume();
         let reader = scene.store.reader(SESSION).unwrap();

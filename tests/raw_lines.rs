@@ -217,7 +217,7 @@ fn lines_without_an_id_are_there_once_too() {
         (appended.added, appended.ignored)
     };
     assert_eq!(again(&begun), (0, 4));
-    // The state is written again before the next entry, although it is as before.
+    // The state is written again before the next entry, although it has not changed.
     let grown = [&*begun, state, &third, state].concat();
     assert_eq!(again(&grown), (3, 4));
     assert_eq!(again(&grown), (0, 7));
@@ -236,7 +236,7 @@ fn the_files_of_the_samples_are_there_once() {
             let bytes = std::fs::read(&report.path).unwrap();
             let mut session = place.store.session(&id).unwrap();
             let facts = session.reader().unwrap().facts();
-            // The lines of an earlier version of the format were given ids.
+            // The import gave ids to the lines of an earlier version of the format.
             if facts.migrated {
                 continue;
             }

@@ -171,7 +171,7 @@ fn a_file_that_lacks_something_is_kept_as_another_session() {
         assert!(reason.contains(lost) && reason.contains("next to s"), "{reason}");
         assert_eq!(place.exact("s"), original.as_bytes(), "nothing has changed");
         assert_eq!(place.exact("s~2"), file(&lines).into_bytes());
-        // The file goes on as that session.
+        // When the file grows, that session grows.
         let more = [&lines[..], &[entry("f", "e28", "more")]].concat();
         place.write("a.jsonl", file(&more));
         let report = place.import(&path);
@@ -351,7 +351,7 @@ fn what_was_exported_of_a_migrated_session_is_that_session() {
     // The old file is still known, and is exported unchanged.
     assert_eq!(place.import(&original).status, ImportStatus::Unchanged);
     assert_eq!(place.exact("s"), old.as_bytes());
-    // When it grows as well, it is another session: it does not replace what the other has added.
+    // If the original file grows too, it becomes another session, and does not replace the lines that the copy has added.
     let more = r#"{"type":"message","timestamp":"2025-11-20T19:07:00.000Z","message":{"role":"user","content":"another"}}"#;
     place.write("original.jsonl", format!("{old}{more}\n"));
     assert_eq!(place.import(&original).session.as_deref(), Some("s~2"));

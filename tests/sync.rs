@@ -267,7 +267,7 @@ fn what_is_rewritten_ahead_of_new_lines_is_seen() {
     let report = sync(&place, &path);
     assert!(matches!(report.status, ImportStatus::Grown | ImportStatus::Replaced), "{report:?}");
     assert_in_step(&place, &report, &path);
-    // A file that is replaced by one with less is another session, and the store keeps what it has.
+    // If a shorter file replaces it, that is another session, and the store keeps the longer one.
     let shorter = session(Family::Omp, 300_000);
     std::fs::write(&path, &shorter[..shorter.len() / 2]).unwrap();
     age(&path, 20);

@@ -152,10 +152,10 @@ pub(super) enum Command {
     ///
     /// Writes the store anew beside itself, while others read and write. The new file takes the store's place when nobody
     /// else has it open: until then the command fails and changes nothing, or waits with --wait. Where there is no room for
-    /// another file, or with --in-place, moves the data to the front of the file and truncates it: while others have the
-    /// store open in short steps, which may give less back, and not at all while one of them reads all the time, which is a
-    /// failure; otherwise who comes meanwhile waits until it is done. A large import compacts by itself if nobody else has the store
-    /// open, and so does the last one to close a store of 16 MiB or more of which half is free.
+    /// another file, or with --in-place, moves the data to the front of the file and truncates it. While others have the store
+    /// open, it does so in short steps, which may give less back; if one of them reads all the time, it fails and moves nothing.
+    /// Otherwise a process that opens the store meanwhile waits until it is done. A large import compacts by itself if nobody
+    /// else has the store open. So does the last process to close a store of 16 MiB or more, if half of it is free.
     #[command(after_help = "Examples:\n  leafline compact\n  leafline compact --wait=600")]
     Compact(compact::Arguments),
     Mcp(mcp::Arguments),

@@ -63,7 +63,7 @@ pub(super) fn run(
         ))?;
         if compaction.is_shared {
             out.line(format_args!(
-                "it gets shorter when the last process that has it open closes it"
+                "the file will shrink when the last process that has it open closes it"
             ))?;
         }
     }

@@ -35,8 +35,8 @@ use super::{Status, text};
 /// overwrites a store, neither the one in use nor another.
 ///
 /// With --to-source, writes the session to the path in its program's folder from which it was imported, or that the program
-/// would give it, so that the program can resume it, with the agents that it has started and the files beside them. What the
-/// program has added to the file is stored first. A file that cannot be merged is kept, and the exit status is 1.
+/// would give it, so that the program can resume it, with the agents that it has started and the files beside them. Lines that
+/// the program has added to the file are stored first. If a file cannot be merged, it is kept, and the exit status is 1.
 ///
 /// With --all, or with -o FOLDER/ for some sessions, writes each session to a folder, laid out as its program's own: FOLDER/claude/projects/<project>/<id>.jsonl,
 /// FOLDER/pi/sessions/--<cwd>--/<time>_<id>.jsonl, and so for each program, which can use FOLDER/claude and so on in place

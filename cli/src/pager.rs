@@ -18,9 +18,9 @@ const USUAL: &str = "less";
 /// How `less` is to be, unless the user has said: it ends if all of it fits, shows colours, and leaves what it has shown.
 const LESS: [&str; 2] = ["LESS", "FRX"];
 
-/// Bytes that are handed to the program together, and how many of such pieces wait for it. What waits is read of the store already,
-/// so that nothing of the store is held while the program's user looks at the first page: 32 MiB are the text of all but a few
-/// sessions.
+/// The size of a piece of output in bytes, and the number of pieces that may wait for the pager. Waiting output was already read
+/// from the store, so the command can release the store while the user looks at the first page. 32 MiB hold the text of all but a
+/// few sessions.
 const PIECE: usize = 64 << 10;
 const WAITING: usize = 512;
 
@@ -78,7 +78,7 @@ impl PagerChoice {
         };
         let (pieces, waiting) = sync_channel::<Vec<u8>>(WAITING);
         let feeding = Builder::new().spawn(move || {
-            // It may have ended before it had read everything: its user had seen enough.
+            // The pager may end before it has read everything, when its user has seen enough.
             waiting.iter().try_for_each(|piece| stdin.write_all(&piece))
         });
         feeding.map_err(Failure::Thread)?;
@@ -118,7 +118,7 @@ pub(super) struct Pager {
     input: Option<BufWriter<Input>>,
 }
 
-/// What the program reads.
+/// The pager's input.
 #[derive(Debug)]
 struct Input(SyncSender<Vec<u8>>);
 

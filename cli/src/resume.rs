@@ -22,10 +22,10 @@ Examples:
   eval \"$(leafline resume 019c6605)\"
   leafline resume 019c6605 --json | jq .command";
 
-/// Changes the directory, and the drive, in all shells of the system.
+/// Changes the directory and the drive, in every shell of the system.
 const CHANGE_DIRECTORY: &str = if cfg!(windows) { "pushd" } else { "cd" };
 
-/// What is between two commands. The older of Windows's shells do not have the same word for it.
+/// The separator of two commands. Windows's older shells share no operator for it.
 const THEN: &str = if cfg!(windows) { "\n" } else { " && " };
 
 /// Go on with a session in its program
@@ -34,11 +34,12 @@ const THEN: &str = if cfg!(windows) { "\n" } else { " && " };
 /// prints the command that goes on with it in its directory, as a line for a shell. --exec runs it. If the directory does not
 /// exist, no command is printed or run, and the exit status is 1; --json names the directory all the same.
 ///
-/// A file that is there stays if it has all of the session. What its program has added is stored first, and the file gets what both
-/// have; so does one that has a part of it, or is of an earlier version of the format. If the program would not begin at the
-/// session's leaf, a line that makes it do so is added. If the file cannot be merged, the command fails, and no file is written. Of
-/// a session that Codex has archived, `codex unarchive` comes first. Another file in the place
-/// of one beside a session stays, and standard error says so. Opal's sessions cannot be resumed: how Opal is told to go on is not known here.
+/// An existing file stays if it has all of the session. Lines that its program has added are stored first, and the file is
+/// written anew with the lines of both; a file that has a part of the session, or is of an earlier version of the format, is
+/// written anew too. If the program would not start at the session's leaf, a line that makes it start there is added. If the file
+/// cannot be merged, the command fails and writes no file. If Codex has archived the session, `codex unarchive` comes first.
+/// Another file in the place of one beside a session stays, and standard error says so. Opal's sessions cannot be resumed: how
+/// Opal is told to go on is not known here.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
@@ -56,11 +57,11 @@ pub(super) struct Arguments {
 struct Json<'r> {
     session: &'r str,
     command: Vec<String>,
-    /// A command that has to succeed first.
+    /// A command that must succeed first.
     #[serde(skip_serializing_if = "Option::is_none")]
     before: Option<Vec<String>>,
     directory: Option<String>,
-    /// The directory in which the program works all the same.
+    /// The directory in which the program works, if it is another one.
     #[serde(skip_serializing_if = "Option::is_none")]
     file_directory: Option<String>,
     files: Vec<File<'r>>,
@@ -100,7 +101,7 @@ pub(super) fn run(
         let program = resumption.command.first().map(|program| program.to_string_lossy());
         let (session, new) = (argument(&resumption.session), quoted(new.as_os_str()));
         out.remark(format!(
-            "{} works in {}, which the file names; {} makes a session of the new directory",
+            "{} will work in {}, the directory in the file; {} makes a session in the new directory",
             program.unwrap_or_default(),
             text::printable(&shown(old)),
             command(&format!("fork --cwd {new} {session}")),
@@ -205,7 +206,7 @@ pub(super) fn check_directory(store: &Store, session: &str) -> Result<(), Failur
     }
 }
 
-/// A word for a shell: on Windows for both of its shells.
+/// Quotes a word for a shell; on Windows, for both of its shells.
 fn quoted(word: &OsStr) -> String {
     let word = word.to_string_lossy();
     let others = if cfg!(windows) { "_-./:=@+\\" } else { "_-./:=@%+," };

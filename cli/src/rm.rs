@@ -22,12 +22,12 @@ const MOST_NAMED: usize = 20;
 
 /// Delete sessions
 ///
-/// Deletes the sessions and those of their agents with all their entries, the files that were imported from beside them, the
-/// blobs that no other session shares, and their words in the search index, in one step: all of them, or none if one does not
-/// exist or the disk is too full. Later imports reuse the space; `leafline compact` returns it to the file system.
+/// Deletes the sessions and their agents' sessions with all entries, the files imported from beside them, the blobs that no other
+/// session shares, and their words in the search index, in one step: all of them, or none if one does not exist or the disk is
+/// too full. Later imports reuse the space; `leafline compact` returns it to the file system.
 ///
 /// Files stay where they are, and no import or sync brings a deleted session back from them: they report when it was
-/// removed. `leafline import --restore PATH` imports it again, with the agents in the folder beside it.
+/// removed. `leafline import --restore PATH` imports it again, with the agents in the folder next to it.
 ///
 /// Asks before it deletes more than one session. Without a terminal that needs --yes.
 ///
@@ -104,7 +104,7 @@ pub(super) fn run(
     Ok(Status::Done)
 }
 
-/// How many sessions the arguments name or describe; and these with those of their agents, each once.
+/// The number of sessions that the arguments name or describe, and these sessions with their agents', each once.
 fn chosen(arguments: &Arguments, store: &Store) -> Result<(usize, Vec<Chosen>), Failure> {
     let mut all = Vec::new();
     if arguments.sessions.is_empty() {

@@ -25,9 +25,9 @@ use super::prompts;
 ///
 /// Does what import does, at the cost of what is new: does not open a file whose size and time have not changed, and of
 /// one that has grown reads only the beginning (4 KiB), the last block (1 MiB at most) and the new lines. Compares any
-/// other as a whole. If the session was changed here and its program went on, both are merged; what cannot be merged is kept as a
-/// session of its own, ID~2. Leaves an unfinished last line for
-/// later if the file was written less than two seconds ago. Sessions stay when their files are gone, and sessions that
+/// other as a whole. If both the store and the program have changed a session, merges the two; a file that cannot be merged
+/// becomes a session of its own, ID~2. Leaves an unfinished last line for later if the file was written less than two seconds
+/// ago. Sessions stay when their files are gone, and sessions that
 /// `leafline rm` deleted stay deleted. Takes what Claude Code and omp keep beside sessions, and the prompts typed in Claude Code,
 /// as import does; those files stay, too.
 ///

@@ -173,7 +173,7 @@ pub trait Format: Contexts {
     /// The path of a session's file, relative to the folder of all the family's sessions.
     fn file_path(name: &FileName<'_>) -> PathBuf;
 
-    /// The same where the program itself would put the file, in these surroundings.
+    /// The path of a session's file as the program itself would choose it in these surroundings, relative to the same folder.
     fn file_at_home(name: &FileName<'_>, surroundings: &Surroundings<'_>) -> PathBuf {
         let _ = surroundings;
         Self::file_path(name)
@@ -196,7 +196,7 @@ pub trait Format: Contexts {
         None
     }
 
-    /// What has to be run before that; `None` if there is no need.
+    /// The command that must run before [`Self::resume_command`]; `None` if no command is needed.
     fn before_resuming(id: &str, file: &Path) -> Option<Vec<OsString>> {
         let (_, _) = (id, file);
         None
@@ -463,7 +463,7 @@ impl Family {
         with_format!(self, F => F::save_line(line, out))
     }
 
-    /// The path where the program itself would put a session's file: [`Format::file_at_home`].
+    /// The path of a session's file as the program itself would choose it: [`Format::file_at_home`].
     #[must_use]
     pub fn file_at_home(self, name: &FileName<'_>, surroundings: &Surroundings<'_>) -> PathBuf {
         with_format!(self, F => F::file_at_home(name, surroundings))
@@ -514,7 +514,7 @@ impl Family {
         with_format!(self, F => F::resume_command(id, file))
     }
 
-    /// What has to be run before that: [`Format::before_resuming`].
+    /// The command that must run before a session is resumed: [`Format::before_resuming`].
     #[must_use]
     pub fn before_resuming(self, id: &str, file: &Path) -> Option<Vec<OsString>> {
         with_format!(self, F => F::before_resuming(id, file))

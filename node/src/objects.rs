@@ -426,7 +426,7 @@ impl Asked {
     }
 }
 
-/// What `Session.appendLines` does with lines that are there already.
+/// How `Session.appendLines` treats lines that the session already has.
 #[napi(object)]
 #[derive(Default)]
 pub struct AppendOptions {

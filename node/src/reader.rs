@@ -1,4 +1,4 @@
-//! A session that is read.
+//! A reader of a session.
 
 use leafline::PausedReader;
 use leafline::SessionReader as Reader;
@@ -13,9 +13,9 @@ use crate::objects::{
 };
 use crate::work::{JsonWork, Result, Shared, Work, parse_json, spawn, spawn_json};
 
-/// Reads a session. Each call shows it as it is then: what was read stays true, and is at the same ordinals, as long as entries are
-/// only added. If lines were changed since the reader was made, calls fail with `SESSION_REWRITTEN`. A session that was not stored
-/// yet is shown as it was before it was. Between calls it holds nothing of the store but that it is open.
+/// Reads a session. Each call shows it as it is then. Lines that were read keep their contents and ordinals as long as entries
+/// are only added. If lines were changed since the reader was made, calls fail with `SESSION_REWRITTEN`. A reader made before the
+/// session was stored keeps showing it as it was then. Between calls it keeps the store open, but holds back none of its space.
 #[napi]
 pub struct SessionReader {
     paused: Shared<PausedReader>,

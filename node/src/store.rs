@@ -134,7 +134,7 @@ impl Store {
         self.spawn_make(move |store| options.unwrap_or_default().open(store, &id))
     }
 
-    /// A reader of the session with this id, or whose id alone begins with it.
+    /// A reader of the session with this id, or of the only session whose id begins with it.
     #[napi(ts_return_type = "Promise<SessionReader>")]
     pub fn reader(&self, id: String) -> AsyncTask<Work<SessionReader>> {
         let dependents = self.dependents.clone();

@@ -52,9 +52,9 @@ class Entry:
 
 @final
 class SessionReader:
-    """Reads a session. Each call shows it as it is then; what was read stays true as long as entries are only added. If lines
-    were changed since the reader was made, calls raise ``LeaflineError`` with the code ``SESSION_REWRITTEN``. Between calls it
-    holds nothing of the store but that it is open."""
+    """Reads a session. Each call shows it as it is then. Lines that were read keep their contents and ordinals as long as entries
+    are only added. If lines were changed since the reader was made, calls raise ``LeaflineError`` with the code
+    ``SESSION_REWRITTEN``. Between calls it keeps the store open, but holds back none of its space."""
 
     @property
     def facts(self) -> SessionFacts:
@@ -109,8 +109,8 @@ class Session:
     def append_message(self, message: Mapping[str, Any]) -> str:
         """Appends a message, which has a ``role``."""
     def append_lines(self, lines: bytes, *, ignore_repeated: bool = False) -> tuple[int, int]:
-        """Appends lines byte for byte, as what the session's file has gained. Returns how many were added, and how many left out
-        since they were there."""
+        """Appends lines byte for byte, as what the session's file has gained. Returns how many were added, and how many were left
+        out since the session already had them."""
     def branch(self, entry: str) -> None:
         """Moves the leaf to an entry."""
     def reset_leaf(self) -> None:

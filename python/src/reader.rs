@@ -1,4 +1,4 @@
-//! A session that is read.
+//! A reader of a session.
 
 use leafline::Result;
 use leafline::context::{Context, ContextLeaf, ContextProgram, HistoryScope, ProgramVersion};

@@ -13,8 +13,8 @@ use crate::error::{FileContext, Result, SessionError};
 /// A working directory, to compare those of sessions with.
 ///
 /// Two paths are one folder if they differ only in composed and decomposed characters, in a trailing separator, or, on paths of
-/// Windows, in case and in `/` and `\`; and if links lead both to the same place on this machine. A
-/// folder that is not here any more is compared by its path, below the links that are still here.
+/// Windows, in case and in `/` and `\`; or if links lead both to the same place on this machine. A folder that no longer exists
+/// is compared by its path, below the links that still exist.
 ///
 /// ```
 /// use leafline::list::Folder;
@@ -213,7 +213,7 @@ impl Names {
     }
 }
 
-/// Whether a path's root is one of Windows's.
+/// Returns true if a path has a Windows root.
 fn is_of_windows(names: &[String]) -> bool {
     names.first().is_some_and(|root| !matches!(root.as_str(), "/" | ""))
 }

@@ -101,7 +101,7 @@ pub(super) fn folders_of(family: Family) -> Vec<PathBuf> {
     folders.iter().filter_map(|folder| std::path::absolute(folder).ok()).collect()
 }
 
-/// Where a program would put the file of a session that it begins here; `None` if the user's home folder is not known.
+/// The path of the file that a program would write for a session begun here; `None` if the user's home folder is not known.
 pub(super) fn file_of(family: Family, name: &FileName<'_>) -> Option<PathBuf> {
     let paths = in_surroundings(|surroundings| {
         let folder = family.folders(surroundings).into_iter().take(1);

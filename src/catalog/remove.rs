@@ -36,8 +36,8 @@ pub struct Removed {
 }
 
 impl Store {
-    /// Deletes a session with those of its agents, and the blobs that no other session shares, and keeps imports from bringing
-    /// them back: [`Self::remove_all`] for one. What is returned is about the session alone.
+    /// Deletes a session with its agents' sessions, and the blobs that no other session shares, and keeps imports from bringing
+    /// them back: [`Self::remove_all`] for one. The result describes the session alone.
     ///
     /// # Errors
     ///
@@ -47,9 +47,9 @@ impl Store {
         removed.ok_or_else(|| Error::Session(SessionError::NotFound { id: session.to_owned() }))
     }
 
-    /// Deletes sessions, by their ids or unique beginnings of them, the sessions of their [agents](Store::agents_of), the files
-    /// beside them, and the blobs that no other session shares: all of them or, if one is not found or the disk has no room, none.
-    /// Returns each deleted session once, with its agents behind it.
+    /// Deletes sessions, by their ids or unique beginnings of them, with the sessions of their [agents](Store::agents_of), the
+    /// files beside them, and the blobs that no other session shares: all of them, or none if one is not found or the disk has no
+    /// room. Returns each deleted session once, followed by its agents.
     ///
     /// Imports do not bring the sessions back from their files: they report [`ImportStatus::Removed`], unless
     /// [`ImportOptions::restore`] is set. The search index follows with its next update.

@@ -14,8 +14,8 @@ pub enum SessionError {
         /// What was asked for.
         id: String,
     },
-    /// Lines of a session were changed since a reader of it was [paused](crate::SessionReader::pause).
-    #[error("lines of session {session} were changed since it was read; make a new reader")]
+    /// Lines of the session were changed after its reader was [paused](crate::SessionReader::pause).
+    #[error("lines of session {session} were changed after it was read; make a new reader")]
     Rewritten {
         /// The session's id.
         session: String,

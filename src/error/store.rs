@@ -42,10 +42,10 @@ pub enum StoreError {
         /// The store's file.
         path: PathBuf,
     },
-    /// Another process or handle reads the store, or has held what it has read for some seconds: no space gets free, so moving pages
-    /// would make the file longer. Nothing was done.
+    /// Another process or handle reads the store, or has held its state for some seconds. No space becomes free, so moving pages
+    /// would make the file longer. Nothing was changed.
     #[error(
-        "store {path} is being read all the time, so that moving pages would make it larger; nothing was done"
+        "store {path} is being read all the time, so moving pages would make it larger; nothing was changed"
     )]
     BeingRead {
         /// The store's file.

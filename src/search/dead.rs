@@ -1,4 +1,5 @@
-//! Files in an index's folder that its commit does not name: a killed update left them, or one that did not know of them.
+//! Deletes files in an index's folder that its commit does not name. They were left by a killed update, or by an update that did
+//! not know of them.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -16,7 +17,7 @@ use crate::error::{FileContext, Result};
 const ENDINGS: [&str; 6] = ["idx", "pos", "term", "store", "fast", "fieldnorm"];
 
 impl SearchIndex {
-    /// Whether there are dead files. While another process updates the index, its new files count as such.
+    /// Returns true if there are dead files. While another process updates the index, its new files count as dead.
     pub(super) fn has_dead_files(&self) -> Result<bool> {
         if self.folder.as_os_str().is_empty() {
             return Ok(false);
@@ -26,7 +27,7 @@ impl SearchIndex {
         Ok(written.iter().any(|(name, _)| !live.contains(name)))
     }
 
-    /// The index for one who writes to it: others cannot meanwhile, and all files in its folder are its own.
+    /// The index opened for writing, with the writer's lock held: no other process writes, so it owns every file in the folder.
     pub(super) fn index_to_write(&self) -> Result<Index> {
         if self.folder.as_os_str().is_empty() {
             return Ok(self.index.clone());
@@ -41,16 +42,16 @@ impl SearchIndex {
         Ok(index)
     }
 
-    /// Deletes the dead files, and has tantivy's list name all that are left. The writer's lock is held.
+    /// Deletes the dead files, and rewrites tantivy's list to name the remaining ones. The caller holds the writer's lock.
     fn collect(&self, directory: &PrivateDirectory) -> Result<()> {
-        // Who opens the newest commit has opened its files when this lock is taken.
+        // A reader holds this lock while it opens the newest commit; once it is free, the reader has its files open.
         let opening = directory
             .acquire_lock(&META_LOCK)
             .map_err(|error| self.failed(&TantivyError::LockFailure(error, None)))?;
         let live = self.live_files()?;
         let mut listed = vec![META.to_owned()];
         for (name, is_segment) in written_files(&self.folder)? {
-            // Some systems do not delete a file that somebody reads: the next update does.
+            // Some systems refuse to delete a file that is open; the next update deletes it.
             let is_there = live.contains(&name) || delete_file(&self.folder.join(&name)).is_err();
             if is_there && is_segment {
                 listed.push(name);

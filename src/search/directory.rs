@@ -27,7 +27,7 @@ pub(super) struct PrivateDirectory {
     folder: PathBuf,
     /// The rights to the folder, for new files.
     rights: Rights,
-    /// The writer's lock, if it was taken before tantivy asks for it.
+    /// The writer's lock, if it was taken before tantivy requested it.
     writer: Arc<Mutex<Option<File>>>,
 }
 
@@ -40,19 +40,19 @@ impl PrivateDirectory {
         Ok(Self { inner, folder, rights, writer: Arc::default() })
     }
 
-    /// Takes the writer's lock, for the writer that is made of this folder. tantivy reads the list of the index's files when it
-    /// opens the index, and writes it back: what another writer has added between would be in no list.
+    /// Takes the writer's lock, for the writer that is made with this folder. tantivy reads the list of the index's files when it
+    /// opens the index, and writes the list back later; files that another writer added in between would be lost from it.
     pub(super) fn lock_to_write(&self) -> Result<(), LockError> {
         let file = self.lock(&INDEX_WRITER_LOCK)?;
         *self.writer.lock().unwrap_or_else(PoisonError::into_inner) = file;
         Ok(())
     }
 
-    /// The file of a lock that was taken; `None` if there is nothing to lock, and no right to make it.
+    /// The file of a lock that was taken; `None` if it does not exist and may not be created.
     fn lock(&self, lock: &Lock) -> Result<Option<File>, LockError> {
         let path = self.folder.join(&lock.filepath);
         let file = match new_file().write(true).create(true).truncate(false).open(&path) {
-            // The lock of those who open the index to read it, which is there if anyone else has ever opened it.
+            // The lock for opening the index to read it; the file exists if any other process has opened the index.
             Err(error) if lock.is_blocking && is_refused(&error) => match open_regular(&path) {
                 Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
                 file => file,
@@ -63,7 +63,7 @@ impl PrivateDirectory {
         let _ = self.rights.lend(&file);
         let is_taken = match lock.is_blocking {
             true => whole_lock::lock(&file).map(|()| true),
-            // Who waited for one that the system refuses would wait in vain.
+            // If the system refuses the lock, waiting for it would be in vain.
             false => whole_lock::try_lock(&file),
         };
         match is_taken.map_err(LockError::wrap_io_error)? {

@@ -166,7 +166,7 @@ fn delete_if_empty(folder: &Path) -> Result<()> {
     }
 }
 
-/// The names of the files in an index's folder that a writer has made for it, each with whether it is the file of a segment.
+/// The names of the files that a writer made in an index's folder, each with whether it belongs to a segment.
 pub(super) fn written_files(index: &Path) -> Result<Vec<(String, bool)>> {
     let mut written = Vec::new();
     for entry in entries(index)? {

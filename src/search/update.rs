@@ -98,7 +98,7 @@ impl SearchIndex {
     /// Memory is bounded by some 300 MB. Several threads work. When it returns, the new index is on disk; an update
     /// that is killed loses at most the last 512 MB of lines.
     ///
-    /// Files in the folder that the index does not use are deleted, whichever process left them.
+    /// Deletes files in the folder that the index does not use, whichever process left them.
     ///
     /// A damaged session does not affect the others: it is named in the result, and the next update tries it again.
     ///
@@ -110,7 +110,7 @@ impl SearchIndex {
     pub fn update(&self, go_on: impl FnMut(u64) -> bool) -> Result<IndexUpdate> {
         let work = self.work()?;
         if work.read.is_empty() && work.gone.is_empty() {
-            // Who may not write here, or finds another process at it, has no use for the room.
+            // Failure is ignored: the process may not write here, or another one is updating the index.
             if self.has_dead_files()? {
                 let _ = self.index_to_write();
             }

@@ -1,12 +1,12 @@
-//! A reader that has let go of the store, for one who waits between reads.
+//! A reader that releases the store between reads.
 
 use super::reader::SessionReader;
 use crate::error::{Result, SessionError};
 use crate::store::Store;
 use crate::store::session_key::SessionKey;
 
-/// A [`SessionReader`] that has let go of the store until it is read again. It keeps the store open, but holds back none of its
-/// space, however long it is kept.
+/// A [`SessionReader`] that has released its state of the store until it is resumed. It keeps the store open, but holds back none
+/// of its space, however long it is kept.
 ///
 /// ```
 /// use leafline::{Family, NewSession, Store};
@@ -27,12 +27,12 @@ pub struct PausedReader {
     store: Store,
     session: SessionKey,
     id: String,
-    /// The revision that last changed lines: until there is another one, lines are only added.
+    /// The last revision that changed lines; as long as it is the same, lines are only added.
     changed_at: u64,
 }
 
 impl SessionReader {
-    /// Lets go of the store. What was read of the session stays true until [`PausedReader::resume`] says otherwise.
+    /// Releases the state of the store. Lines that were read stay valid unless [`PausedReader::resume`] fails.
     pub fn pause(self) -> PausedReader {
         PausedReader {
             store: self.store().clone(),
@@ -49,13 +49,13 @@ impl PausedReader {
         &self.id
     }
 
-    /// A reader of the session as it is now. All lines that it had are there, with the same ordinals and ids; others may have been
-    /// added after them, and the leaf, labels and names may be others.
+    /// A reader of the session as it is now. It has all lines that the paused reader had, with the same ordinals and ids. Lines
+    /// may have been added after them, and the leaf, labels and names may have changed.
     ///
     /// # Errors
     ///
-    /// [`SessionError::NotFound`] if it was deleted, [`SessionError::Rewritten`] if lines of it were changed or another import took
-    /// its place.
+    /// [`SessionError::NotFound`] if the session was deleted; [`SessionError::Rewritten`] if its lines were changed, or an import
+    /// replaced it.
     pub fn resume(&self) -> Result<SessionReader> {
         let reader = SessionReader::open(self.store.snapshot_to_read()?, (self.session, &self.id))?;
         let now = (reader.key(), reader.record().changed_at);

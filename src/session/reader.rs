@@ -22,9 +22,9 @@ const EXAMPLES: usize = 3;
 
 /// A session as it was when the reader was made, whatever is written later.
 ///
-/// Making a reader costs a few microseconds, once for all reads through it. While it is there, no space that others free is used
-/// again, by any process: each commit beside it makes the store's file longer. [`Self::growth`] says by how much. So one who
-/// waits for a person or for a caller [pauses](Self::pause) the reader meanwhile.
+/// Making a reader costs a few microseconds, once for all reads through it. As long as it exists, no process can reuse space that
+/// is freed, so each commit makes the store's file longer; [`Self::growth`] says by how much. [Pause](Self::pause) the reader
+/// while waiting for a person or a caller.
 pub struct SessionReader {
     snapshot: Snapshot,
     session: SessionKey,
@@ -61,17 +61,17 @@ impl SessionReader {
             return Err(Error::Session(SessionError::NotFound { id: id.to_owned() }));
         };
         snapshot.refuse_unfolded(key)?;
-        // A store that was deleted can still be read.
+        // A store whose file was deleted can still be read.
         let file_bytes = snapshot.stored().file_bytes().unwrap_or(u64::MAX);
         Ok(Self { file_bytes, ..Self::new(snapshot, key, record) })
     }
 
-    /// By how many bytes the store's file has grown since the reader was made. While others write to the store, most of it is held
-    /// back by the reader: once it is dropped or [paused](Self::pause), the next commits use it again.
+    /// The number of bytes by which the store's file has grown since the reader was made. While other processes write to the
+    /// store, the reader holds back most of them; after it is dropped or [paused](Self::pause), the next commits reuse them.
     ///
     /// # Errors
     ///
-    /// [`Error::File`] if the system refuses to tell the file's size.
+    /// [`Error::File`] if the file's size cannot be read.
     pub fn growth(&self) -> Result<u64> {
         Ok(self.store().file_bytes()?.saturating_sub(self.file_bytes))
     }

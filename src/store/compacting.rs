@@ -58,7 +58,7 @@ pub struct Compaction {
     pub after: u64,
     /// Whether pages were moved within the file: it was asked for, or no other file could take its place.
     pub in_place: bool,
-    /// Whether others have the store open, beside whom pages were moved: the file gets shorter when the last of them closes it.
+    /// True if others had the store open while pages were moved. The file shrinks when the last of them closes it.
     pub is_shared: bool,
 }
 
@@ -83,9 +83,9 @@ impl Store {
     ///
     /// [`StoreError::InUse`] while another process has the store open, unless pages are moved within the file. Also while anything
     /// else in this process, in any thread, holds it: a clone, a [`Session`](crate::Session), a
-    /// [`SessionReader`](crate::SessionReader), a [`PromptHistory`](crate::prompts::PromptHistory) or a search index. An agent compacts before it makes them, or after it
-    /// has dropped them. [`StoreError::BeingRead`] if pages would be moved within the file while others read all the time.
-    /// [`Error::Corrupted`] if the store is damaged: its file is then as it was.
+    /// [`SessionReader`](crate::SessionReader), a [`PromptHistory`](crate::prompts::PromptHistory) or a search index. An agent
+    /// compacts before it makes them, or after it has dropped them. [`StoreError::BeingRead`] if pages were to be moved within
+    /// the file while others read all the time. [`Error::Corrupted`] if the store is damaged: its file is then as it was.
     pub fn compact_with(&mut self, options: &CompactOptions) -> Result<Compaction> {
         self.check_process()?;
         let before = self.file_bytes()?;
@@ -221,7 +221,7 @@ impl Store {
         }
     }
 
-    /// The root of the tables now.
+    /// The current root of the tables.
     pub(super) fn root(&self, file: &EngineFile) -> Result<Root> {
         read_header(file).map(|header| tables_root(&header)).at("reading", self.path())
     }

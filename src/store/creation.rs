@@ -205,7 +205,7 @@ impl Unnamed {
         &self.file
     }
 
-    /// Puts what is in it on the disk. Windows syncs only a file that may be written.
+    /// Syncs its contents to the disk. Windows syncs only a file that is open for writing.
     pub(super) fn sync(&self) -> Result<()> {
         let file = File::options().write(true).open(&self.file);
         file.and_then(|file| sync(&file)).at("writing", &self.file)
@@ -264,7 +264,7 @@ fn take_leftover(path: &Path) -> Result<Leftover> {
         }
         Err(error) => return Err(error),
     };
-    // A store that another process has put there by now is not locked: nobody else could open it meanwhile.
+    // Another process may have put a finished store here by now. It is not locked, since that would keep others from opening it.
     let is_rest = || is_unborn(&file).at("reading", path);
     if !is_rest()? || !try_lock(&file).at("locking", path)? {
         return Ok(Leftover::Busy);

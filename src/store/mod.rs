@@ -180,7 +180,7 @@ impl Drop for Store {
         if self.shared.opener.is_here() {
             self.close_journal();
             if !std::thread::panicking() {
-                // The store is complete without it.
+                // Failure is ignored: the store is complete either way.
                 let _ = self.background().give_back_at_close();
             }
         } else {
@@ -395,7 +395,7 @@ impl Store {
         !matches!(self.shared.handle, Handle::Writable(_) | Handle::Later(_))
     }
 
-    /// Whether the file is open to be written.
+    /// Returns true if the file is open for writing.
     fn is_written(&self) -> bool {
         match &self.shared.handle {
             Handle::Writable(_) => true,

@@ -36,13 +36,13 @@ const BESIDES: u64 = 16;
 /// Bytes of pages behind the goal of which most are the engine's own, of transactions that are kept: they get free.
 const LITTLE: u64 = 4 * BESIDES * PAGE;
 
-/// Bytes from which on a file is shortened when it is closed, if half of it is free.
+/// The least size in bytes of a file that is shortened when it is closed, if half of it is free.
 const LARGE: u64 = 16 << 20;
 
-/// One of so many closings looks for free space, if the file has not grown meanwhile: to look is to read all inner pages.
+/// If the file has not grown, one in this many closings looks for free space, since that reads all inner pages.
 const LOOKS: u128 = 16;
 
-/// How long moving pages may keep a close.
+/// The longest time that moving pages may delay a close.
 const AT_CLOSE: Duration = Duration::from_secs(1);
 
 /// How long to wait until no one else reads, and how often to look.
@@ -70,11 +70,11 @@ impl Store {
         }
     }
 
-    /// Does what [`Self::give_back`] does.
+    /// Does the work of [`Self::give_back`].
     ///
     /// # Errors
     ///
-    /// [`StoreError::BeingRead`] if others read all the time: then nothing was done.
+    /// [`StoreError::BeingRead`] if others read all the time; nothing was changed then.
     pub(super) fn move_pages(&mut self) -> Result<()> {
         self.check_process()?;
         if self.shared.file.as_ref().is_some_and(|file| !has_unread_moment(file)) {
@@ -96,7 +96,7 @@ impl Store {
     }
 
     /// Gives space back before the last handle of this process closes the store, if half of a large file is free and nobody else has
-    /// it open. It ends as soon as somebody has, or when it has taken long enough: a later one goes on.
+    /// it open. It stops when another process opens the store or its time is up; a later close continues.
     ///
     /// # Errors
     ///
@@ -108,7 +108,7 @@ impl Store {
             return Ok(());
         }
         let has_grown = self.shared.bytes_at_open < length - length / 4;
-        // The checksum is another after each commit, as if drawn by lot.
+        // The checksum changes with each commit, and serves as a random number.
         let is_drawn = self.root(file)?.is_some_and(|(_, check)| check % LOOKS == 0);
         if !has_grown && !is_drawn {
             return Ok(());
@@ -154,8 +154,8 @@ impl Store {
         Ok(())
     }
 
-    /// Moves what is behind the goal, which is put off where there is no place ahead. `false` if others read all the time, or if it is
-    /// not done at a time up to which others leave the store alone.
+    /// Moves the pages behind the goal, and moves the goal back if there is no place ahead of it. `false` if others read all the
+    /// time, or, with `until`, if the time is up or another process has opened the store.
     fn move_behind(
         &self,
         file: &EngineFile,
@@ -280,7 +280,7 @@ enum Ended {
     NoPlace,
     /// The file has grown, since no place was free: others may have a read transaction open, which keeps those that are left.
     Grown,
-    /// It has taken long enough, or others have come.
+    /// The time is up, or another process has opened the store.
     Late,
 }
 
@@ -293,7 +293,7 @@ struct Pass<'s> {
     step: Step,
     /// Puts into the tables what others have appended, if that is much.
     fold: &'s dyn Fn(),
-    /// When it ends, unless others come before.
+    /// The time at which it stops, unless another process opens the store before; `None` if it has no limit.
     until: Option<Instant>,
     /// Bytes of pages that may be written.
     left: u64,
@@ -529,7 +529,7 @@ mod tests {
         assert!(matches!(refused, Error::Store(StoreError::BeingRead { .. })), "{refused}");
         read(&reader);
         assert!(entries.iter().all(|texts| texts.len() == 20 && *texts == entries[0]));
-        // What was left does not get free meanwhile: to move pages would make the file larger.
+        // The old places do not become free meanwhile, so moving pages would make the file larger.
         assert_eq!(size(store.path()), held);
         drop((snapshot, reader));
         store.give_back().unwrap();
@@ -545,7 +545,7 @@ mod tests {
         let other = Store::open_with(&path, &options).unwrap();
         let before = size(&path);
         assert!(before >= LARGE, "{before}");
-        // Not beside others.
+        // Nothing is given back while another handle has the store open.
         drop(store);
         assert_eq!(size(&path), before);
         drop(other);

@@ -41,8 +41,8 @@ impl Store {
     /// Another store with the tables of this one as they are, or as they were committed since; what is written to it stays
     /// in memory. `None` if the file was changed while its first page and the engine's own ones were read.
     ///
-    /// It reads pages of the file's state, which a read transaction has to keep whenever it is used: one that has begun before
-    /// the file's header names the returned root of the tables.
+    /// It reads pages of the file's current state. Whenever it is used, a read transaction has to keep these pages: one that
+    /// began while the file's header named the returned root of the tables.
     pub(crate) fn overlay(&self) -> Result<Option<(Self, Root)>> {
         let Some(file) = self.shared.file.clone() else { return Ok(None) };
         let backend = Overlay::new(file.clone()).at("reading", self.path())?;
@@ -105,8 +105,8 @@ impl Overlay {
         if first != again {
             return Ok(None);
         }
-        // No read transaction keeps these, and what is written later needs them. Those that are whole are of this state,
-        // whatever others commit meanwhile.
+        // No read transaction keeps these pages, and later writes need them. Those that are intact belong to this state, whatever
+        // others commit meanwhile.
         let of_engine = match first.first_chunk::<HEADER>() {
             Some(header) => engine_pages(&file, header)?,
             None => None,

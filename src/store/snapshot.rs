@@ -30,7 +30,7 @@ pub(crate) struct Snapshot {
     pub(super) childless: Cell<Option<Childless>>,
     labels: OnceCell<ByText>,
     pub(super) nodes: RefCell<RecentNodes>,
-    /// Of an [overlay](Store::overlay): what keeps the pages of the file that it reads, and the store that has the file.
+    /// For an [overlay](Store::overlay): the transaction that keeps the file's pages that it reads, and the store of that file.
     base: Option<(ReadTransaction, Store)>,
     /// The last field: dropping it may close the store, which must happen after the transaction has ended.
     store: Store,
@@ -66,12 +66,12 @@ impl Snapshot {
         &self.store
     }
 
-    /// The store whose file it is of.
+    /// The store whose file the snapshot reads: for an overlay, the store below it.
     pub(crate) fn stored(&self) -> &Store {
         self.base.as_ref().map_or(&self.store, |(_, store)| store)
     }
 
-    /// A snapshot of an overlay of this one's store, whose pages this one keeps.
+    /// A snapshot of an overlay of this snapshot's store; this snapshot keeps the pages that the overlay reads.
     pub(super) fn overlaid(self, mut overlay: Self) -> Self {
         overlay.base = Some((self.transaction, self.store));
         overlay

@@ -484,7 +484,7 @@ fn files_follow_when_another_session_takes_the_place_of_theirs() {
     assert_eq!(scene.files(AGENT), named(&[("3.txt", b"of the agent")]));
     scene.0.assert_sound();
     assert_eq!(scene.0.store.remove(CLAUDE).unwrap().files, 3);
-    // Those of its agent go with it.
+    // The files of its agent are deleted with it.
     assert_eq!(scene.0.store.statistics().unwrap().beside.count, 0);
     scene.0.assert_sound();
 }

@@ -120,7 +120,7 @@ fn an_archived_session_is_the_same() {
     assert_eq!(title(&place, ID).as_deref(), Some("Put away"));
 }
 
-/// A line in another place is another entry: a file that was rewritten is another session, unless it is to replace the first.
+/// A line in another place is another entry, so a rewritten file is another session unless it is to replace the first.
 #[test]
 fn a_file_that_was_rewritten_is_another_session() {
     let place = Place::new();

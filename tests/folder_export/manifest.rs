@@ -68,7 +68,7 @@ fn another_store_finds_the_same_files() {
 fn another_store_finds_files_that_it_would_name_otherwise() {
     let exports = Exports::new();
     let id = "0199f2b4-5c1e-7a30-9c55-3b1f0e8d2a61";
-    // Codex names files by the machine's time.
+    // Codex names files in the machine's time zone.
     let line = format!(
         r#"{{"timestamp":"2025-11-20T19:04:07.331Z","type":"session_meta","payload":{{"id":"{id}","timestamp":"2025-11-20T19:04:07.331Z","cwd":"/w","originator":"codex_cli_rs","cli_version":"0.58.0"}}}}"#
     );

@@ -251,7 +251,7 @@ fn an_imported_file_goes_on_where_it_ends() {
     assert_eq!((totals.grown, totals.failed), (1, 0));
     assert_eq!(exported(&store.session("s1").unwrap()), grown);
     assert_sound(&store);
-    // A file that continues differently comes before what was appended here.
+    // If the file continues differently, its lines come before those appended here.
     let mut session = store.session("s1").unwrap();
     session.append_message(&user("only here")).unwrap();
     std::fs::write(&file, format!("{grown}{}\n", r#"{"type":"message","id":"c3","parentId":"b2","timestamp":"2026-02-16T10:23:00.000Z","message":{"role":"user","content":"only there"}}"#)).unwrap();

@@ -121,7 +121,7 @@ fn a_file_and_a_session_that_both_went_on_become_one() {
     assert_eq!(path(&session), ["m1", "m2", &on]);
     session.branch("new").unwrap();
     assert_eq!(path(&session), ["m1", "m2", "new"]);
-    // Nothing changes any more, wherever the file is.
+    // Importing again changes nothing, wherever the file is.
     let elsewhere = place.write("elsewhere/s.jsonl", went_on_in_opal(FILE, "m2"));
     for file in [&file, &elsewhere, &file] {
         assert_eq!(place.import(file).status, ImportStatus::Unchanged);

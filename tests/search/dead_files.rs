@@ -1,4 +1,4 @@
-//! Files in the folder of an index that no commit of it names.
+//! Guards against files in an index's folder that no commit of the index names.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::model::updated;
 use super::place::Place;
 
-/// The folder of the only index of the store.
+/// The folder of the store's only index.
 fn index_folder(store: &Store) -> PathBuf {
     let mut folder = store.path().as_os_str().to_owned();
     folder.push(".search");
@@ -24,7 +24,7 @@ fn names(folder: &Path) -> BTreeSet<String> {
     entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
 }
 
-/// The files in the folder of which no segment of the newest commit is.
+/// The files in the folder that belong to no segment of the newest commit.
 fn dead(folder: &Path) -> Vec<String> {
     let meta: Value =
         serde_json::from_slice(&std::fs::read(folder.join("meta.json")).unwrap()).unwrap();
@@ -64,7 +64,7 @@ fn two_that_update_in_turns_leave_no_dead_files() {
     let mut session = begin(&place.store);
     say(&mut session, "first");
     let mine = updated(&place.store);
-    // Another process has its own handles, and its own list of files.
+    // A second set of handles stands in for another process: it has its own list of files.
     let store = Store::open(place.store.path()).unwrap();
     let other = SearchIndex::open(&store).unwrap().unwrap();
     for round in 0..12 {
@@ -91,7 +91,7 @@ fn an_update_deletes_dead_files_alone() {
     ];
     let others = ["notes.txt".to_owned(), format!("{id}.txt"), format!("{}.idx", &id[1..])];
     let folder_of_user = format!("{id}.fast");
-    // Once with something to read for the index, and once without.
+    // One update has something to read, the other has nothing.
     for text in [Some("second"), None] {
         for name in planted.iter().chain(&others) {
             std::fs::write(folder.join(name), "left").unwrap();

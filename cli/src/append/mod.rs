@@ -37,7 +37,7 @@ use super::{Status, live};
 ///
 /// With --lines, what is read are lines of the session's file as its program wrote them, of any family, Codex too. They are
 /// kept byte for byte, and read as what a file has gained. Prints `added N`, with --json {"added": N, "ignored":
-/// N}; --ignore-repeated leaves out the lines that the session has, so that the same lines can be given again.
+/// N}; --ignore-repeated skips lines that the session already has, so the same lines can be given again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -67,7 +67,7 @@ pub(super) struct Arguments {
     #[arg(long, conflicts_with_all = ["entry", "keep_everything"])]
     lines: bool,
 
-    /// With --lines, leave out lines that the session has
+    /// With --lines, skip lines that the session already has
     #[arg(long, requires = "lines")]
     ignore_repeated: bool,
 

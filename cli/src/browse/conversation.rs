@@ -20,7 +20,7 @@ const NOWHERE: Result<Option<Sought>, Failure> = Ok(Some(Sought::Nowhere));
 pub(super) struct Conversation {
     pub(super) id: String,
     pub(super) facts: SessionFacts,
-    /// Paused, since it waits for keys.
+    /// Paused while waiting for keys.
     reader: PausedReader,
     look: Look,
     window: Window,
@@ -226,7 +226,7 @@ impl Conversation {
     /// Takes in what was written since. At the end, it goes on to the new one.
     pub(super) fn refresh(&mut self, store: &Store) -> Result<(), Failure> {
         let resumed = self.reader.resume();
-        // Rewritten or removed: in the second case this says so, too.
+        // The session was rewritten or removed; if it was removed, opening it fails too.
         let is_another = resumed.is_err();
         let reader = resumed.or_else(|_| store.reader(&self.id))?;
         let facts = reader.facts();

@@ -312,13 +312,13 @@ fn views_that_wait_for_keys_hold_no_space_back() {
     let mut other = new_session(&store);
     say(&mut other, "first");
     desk.settles();
-    // A tree that is not drawn to its end, over a conversation.
+    // Opens a partly drawn tree over a conversation.
     desk.types("<enter><ctrl-b>tf").has("message 0");
     let size = || std::fs::metadata(store.path()).unwrap().len();
     let before = size();
     for number in 0..50 {
         say(&mut other, &format!("number {number}"));
-        // What is in the journal goes into the tables.
+        // Reading folds the journal into the tables.
         store.reader(other.id()).unwrap();
         if number % 20 == 0 {
             desk.settles();
@@ -326,7 +326,7 @@ fn views_that_wait_for_keys_hold_no_space_back() {
     }
     let grown = size().saturating_sub(before);
     assert!(grown < 1 << 20, "{grown} bytes");
-    // The rest is drawn as it is looked at.
+    // Scrolling draws the rest.
     desk.types("<ctrl-f><ctrl-f>").lacks("message 0\n");
     desk.types("G").has("message 2999");
     desk.types("g/message 2345<enter>").has("message 2345");

@@ -15,10 +15,10 @@ use crate::number::counted;
 use crate::output::Output;
 use crate::tree::draw::Drawing;
 
-/// Rows that are handed over together.
+/// The number of rows that are sent together.
 const PIECE: usize = 128;
 
-/// Lines that are drawn at least before the drawing waits for more to be wanted.
+/// The fewest lines that are drawn before the drawing waits for the view to need more.
 const LEAST: u64 = 512;
 
 /// A tree.
@@ -26,7 +26,7 @@ const LEAST: u64 = 512;
 pub(super) struct Tree {
     pub(super) id: String,
     pub(super) facts: SessionFacts,
-    /// Paused, since it waits for keys.
+    /// Paused while waiting for keys.
     reader: PausedReader,
     look: Look,
     rows: Rows,
@@ -48,31 +48,31 @@ struct Rows {
     state: State,
 }
 
-/// How far a drawing is.
+/// The progress of a drawing.
 #[derive(Debug)]
 enum State {
-    /// It goes on, or may have ended.
+    /// A thread is drawing, or has just ended.
     Draws(Receiver<Result<Drawn, Failure>>),
-    /// It waits until more is wanted. Nothing of the store is held meanwhile.
+    /// The drawing waits until more rows are needed, and holds no state of the store.
     Waits(Box<Rest>),
     Whole,
 }
 
-/// What comes from a thread that draws.
+/// A message from a drawing thread.
 #[derive(Debug)]
 enum Drawn {
     Rows(Vec<Row>),
-    /// It has drawn enough, and this is left.
+    /// The thread has drawn enough lines; this is the rest.
     Rest(Box<Rest>),
 }
 
-/// What is left to be drawn of a tree.
+/// The part of a tree that is not drawn yet.
 #[derive(Debug)]
 struct Rest {
     reader: PausedReader,
     /// Read by the first thread that draws.
     outline: Option<Outline>,
-    /// Lines that are drawn.
+    /// The number of lines drawn so far.
     lines: u64,
 }
 
@@ -229,7 +229,7 @@ impl Rows {
         Self { rows: Vec::new(), look, state }
     }
 
-    /// Draws so many lines more.
+    /// Draws the given number of further lines.
     fn draw_more(rest: Rest, look: Look, lines: u64) -> State {
         let (to, more) = channel();
         let failed = to.clone();
@@ -245,7 +245,7 @@ impl Rows {
         State::Draws(more)
     }
 
-    /// Whether all of it is drawn.
+    /// Returns true if the whole tree is drawn.
     fn are_all(&self) -> bool {
         matches!(self.state, State::Whole)
     }
@@ -269,7 +269,7 @@ impl Rows {
                     Err(TryRecvError::Disconnected) => State::Whole,
                 },
                 State::Waits(rest) => {
-                    // What is drawn is walked again: twice as much each time, that is no more than all of it once more.
+                    // The walk restarts at the root. Doubling the lines each time bounds this to one more walk in total.
                     let lines = if wanted == usize::MAX { u64::MAX } else { rest.lines.max(LEAST) };
                     Self::draw_more(*rest, self.look, lines)
                 }

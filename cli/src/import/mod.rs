@@ -83,7 +83,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     replace: bool,
 
-    /// Import files of deleted sessions again, with the agents in the folder beside a FILE
+    /// Import files of deleted sessions again, with the agents in the folder next to a FILE
     #[arg(long)]
     restore: bool,
 

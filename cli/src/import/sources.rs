@@ -59,7 +59,7 @@ impl Sources {
         Ok((discovery.paths(), Some(discovery)))
     }
 
-    /// The paths, or without any the programs' folders that are there: the programs may have deleted all files in them.
+    /// The given paths, or else the programs' folders that exist, even if the programs have deleted all files in them.
     pub(crate) fn to_sync(&self) -> Result<Vec<PathBuf>, Failure> {
         self.check()?;
         if !self.paths.is_empty() {

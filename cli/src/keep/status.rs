@@ -202,9 +202,9 @@ fn show_folders(
     let apart: u64 = folders.iter().map(|(_, standing)| standing.apart).sum();
     if apart > 0 {
         let apart =
-            counted(apart, "file could not be merged and is", "files could not be merged: each is");
+            counted(apart, "file could not be merged and is", "files could not be merged; each is");
         out.line(format_args!(
-            "{apart} a session of its own next to another one with its id, ID~2 in `leafline ls`: export what you need of either, and `leafline rm` the other"
+            "{apart} a session of its own, ID~2 in `leafline ls`: export what you need from either, and `leafline rm` the other"
         ))?;
     }
     let unread: u64 = folders.iter().map(|(_, standing)| standing.unreadable).sum();

@@ -31,7 +31,7 @@ pub(crate) struct Drawing<'a> {
     walk: OutlineReader<'a>,
     trunks: Trunks,
     full: bool,
-    /// Lines that are left out at the beginning.
+    /// The number of lines still to skip at the beginning.
     skipped: u64,
     out: &'a mut Output,
     printed: Printed<'a>,
@@ -66,12 +66,12 @@ impl<'a> Drawing<'a> {
         Self { outline, walk, trunks, full, skipped: 0, out, printed }
     }
 
-    /// Leaves out so many lines at the beginning, which were printed before.
+    /// Skips the given number of lines at the beginning, which were already printed.
     pub(crate) fn after(self, lines: u64) -> Self {
         Self { skipped: lines, ..self }
     }
 
-    /// Whether a line is left out.
+    /// Returns true if the next line is skipped, and counts it.
     fn skips(&mut self) -> bool {
         let is_skipped = self.skipped > 0;
         self.skipped = self.skipped.saturating_sub(1);

@@ -31,7 +31,7 @@ fn agents_go_and_come_back_with_their_session() {
     let file = project.join(format!("{CLAUDE}.jsonl"));
     scene.run(["import", path(&file)]).ok();
     assert_eq!(listed(), SAMPLES - 3);
-    // One agent is in the folder beside it, the other one in the project's folder.
+    // One agent is in the folder next to the file, the other in the project's folder.
     scene.run(["import", "--restore", path(&file)]).ok();
     assert_eq!(listed(), SAMPLES - 1);
     scene.run(["import", "--restore", path(&project)]).ok();

@@ -248,7 +248,7 @@ fn pages_move_within_the_file_beside_who_has_it_open() {
     scene.run(["verify"]).ok();
 }
 
-/// It once made the file twice as long, and ended with 0.
+/// It used to double the file's length and exit with 0.
 #[test]
 fn no_page_is_moved_within_the_file_beside_who_reads_all_the_time() {
     let scene = loose();
@@ -258,12 +258,12 @@ fn no_page_is_moved_within_the_file_beside_who_reads_all_the_time() {
     let before = size(&scene);
     let said = scene.run(["compact", "--in-place"]).fails(1);
     assert!(
-        said.contains("is being read all the time") && said.contains("nothing was done"),
+        said.contains("is being read all the time") && said.contains("nothing was changed"),
         "{said}"
     );
     assert_eq!(size(&scene), before);
     drop(reader);
-    // Who only has it open hinders nothing, but that the file gets shorter at once.
+    // A process that has the store open without reading it only delays the shortening of the file.
     let said = scene.run(["compact", "--in-place"]).ok().text();
     assert!(said.contains("when the last process that has it open closes it"), "{said}");
 }

@@ -230,7 +230,7 @@ fn a_session_that_was_changed_here_is_resumed() {
     assert!(both.starts_with(&[&now[..], b"{\"type\":\"custom\"}\n"].concat()));
     assert!(String::from_utf8_lossy(&both).contains("changed"));
     assert_eq!(at_home(&scene, ["export", PI_3]).ok().stdout, both);
-    // A file that lacks what was imported is a session of its own, and stays.
+    // A file that lacks imported lines becomes a session of its own, and stays.
     let first = both.iter().position(|&byte| byte == b'\n').unwrap() + 1;
     let other = [&both[..first], b"{\"type\":\"custom\",\"id\":\"aa\"}\n"].concat();
     std::fs::write(&files[2], &other).unwrap();
@@ -240,7 +240,7 @@ fn a_session_that_was_changed_here_is_resumed() {
     assert_eq!(at_home(&scene, ["export", &format!("{PI_3}~2")]).ok().stdout, other);
 }
 
-/// Guards against a program that works in the old directory without a word.
+/// Guards against a program that silently works in the old directory.
 #[test]
 fn a_moved_session_of_pis_says_where_pi_works() {
     let (scene, _) = home();
@@ -249,7 +249,7 @@ fn a_moved_session_of_pis_says_where_pi_works() {
     at_home(&scene, ["move", PI_3, path(&moved)]).ok();
     let run = at_home(&scene, ["resume", PI_3]);
     assert_eq!(run.status, 0);
-    let says = "pi works in /home/robin/work/tide-clock, which the file names";
+    let says = "pi will work in /home/robin/work/tide-clock, the directory in the file";
     assert!(run.stderr.contains(says) && run.stderr.contains("fork"), "{}", run.stderr);
     let told = at_home(&scene, ["resume", PI_3, "--json"]).json();
     assert_eq!(told["file_directory"], "/home/robin/work/tide-clock");

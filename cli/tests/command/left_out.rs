@@ -135,12 +135,12 @@ fn lines_that_lack_their_header_are_said() {
     let end = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
     let name = format!("2026-02-16T10-20-30-112Z_{PI_1}.jsonl");
     scene.write(&format!(".omp/agent/sessions/-work/{name}"), &whole[end..]);
-    // What only looks like such lines is left.
+    // A file with such lines but another name is skipped.
     scene.write(".omp/agent/sessions/-work/notes.jsonl", &whole[end..]);
     let run = at_home(&scene, ["sync"]);
     let text = String::from_utf8(run.stdout).unwrap();
     assert_eq!(run.status, 1, "{text}");
-    assert!(text.contains("put its lines behind those of the file with its header"), "{text}");
+    assert!(text.contains("append its lines to the file that has its header"), "{text}");
     assert!(text.contains("2 files: 1 skipped, 1 failed"), "{text}");
     assert!(run.stderr.contains("1 file is not in step"), "{}", run.stderr);
 }

@@ -221,14 +221,14 @@ fn what_is_said_beside_comes_after_the_pager() {
     assert!(said.contains("not in the search index yet"), "{text}");
 }
 
-/// A command that held its state of the store meanwhile made the store grow with each commit of others.
+/// A command that held its state of the store meanwhile made the store grow with each commit of other processes.
 #[test]
 fn no_space_is_held_back_while_a_pager_waits() {
     let words = "some words ".repeat(200);
     let entries = (0..200).map(|number| message(&format!("{number:08x}"), None, &words));
     let scene = Scene::of_session(&file(std::iter::once(header("s1")).chain(entries)));
     let go = scene.folder().join("go");
-    // It has read nothing yet: the output is larger than a pipe.
+    // The pager reads nothing until `go` exists; the output is larger than a pipe.
     let pager =
         format!("echo '[pager]'; while [ ! -e '{}' ]; do sleep 0.02; done; cat", go.display());
     let terminal = at_terminal(&scene, &["path", "s1"], &[("LEAFLINE_PAGER", &pager)], USUAL);

@@ -61,7 +61,7 @@ fn goes_on(script: &Script, id: &str, name: &str, says: &str) {
     if id == OMP_3 {
         let folders = std::fs::read_dir(home.join(".omp/agent/sessions")).unwrap();
         let folders: Vec<_> = folders.map(|folder| folder.unwrap().file_name()).collect();
-        // Below the folder of temporary files.
+        // omp names a folder below the folder of temporary files like this.
         let is_its_own = folders.len() == 1 && folders[0].to_string_lossy().starts_with("-tmp-");
         assert!(is_its_own, "{folders:?}");
     }
@@ -108,7 +108,7 @@ fn claude_code_goes_on() {
     assert!(answer["sent"].as_str().unwrap().contains("time zone"), "{answer}");
 }
 
-/// Guards against a turn of the program, or a change in the store, that the other one loses.
+/// Guards against the loss of a turn of the program, or of a change in the store, when both have gone on.
 fn goes_on_with_both(script: &Script, id: &str) {
     let scene = Scene::new();
     let home = scene.folder();
@@ -133,7 +133,7 @@ fn goes_on_with_both(script: &Script, id: &str) {
     let entries = scene.run(["--json", "path", id]).ok().text();
     let mut entries = entries.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let entry = entries.find(|entry| entry["role"] == "user").unwrap();
-    // Both go on: the store with a name, the program with a turn.
+    // Both change the session: the store with a name, the program with a turn.
     scene.run(["name", id, "--set", "Both of them"]).ok();
     let before = std::fs::read(&file).unwrap();
     let (second, _) = go_on();
@@ -144,11 +144,11 @@ fn goes_on_with_both(script: &Script, id: &str) {
     let said = at_home(&scene, ["sync"]).ok().text();
     assert!(!said.contains("failed"), "{said}");
     let after = std::fs::read(&file).unwrap();
-    // omp has the name in its header.
+    // omp keeps the name in its header.
     assert!(id == OMP_3 || after.starts_with(&before));
     assert!(String::from_utf8_lossy(&after).contains("Once more"));
     assert_eq!(scene.run(["export", id]).ok().stdout, after);
-    // A turn that the store does not have, and a change that the file does not have.
+    // The store lacks a turn, and the file lacks a change.
     let told = at_home(&scene, ["resume", id, "--json"]).json();
     scene.run(["name", id, "--set", "At last"]).ok();
     let job = json!({"op": "resume", "command": told["command"], "home": home, "cwd": work});
@@ -157,11 +157,11 @@ fn goes_on_with_both(script: &Script, id: &str) {
     assert!(said.contains("merged"), "{said}");
     let (fifth, _) = go_on();
     assert_eq!(fifth, 5, "the newest turn has the leaf");
-    // Where the store has gone back to, the program begins.
+    // After a branch in the store, the program starts there.
     at_home(&scene, ["sync"]).ok();
     scene.run(["branch", id, entry["id"].as_str().unwrap()]).ok();
     let (branched, _) = go_on();
-    assert_eq!(branched, 1, "the program begins at the leaf of the store");
+    assert_eq!(branched, 1, "the program starts at the leaf of the store");
     at_home(&scene, ["sync"]).ok();
     assert_eq!(scene.run(["--json", "ls"]).ok().text().lines().count(), 1);
     assert_eq!(scene.run(["export", id]).ok().stdout, std::fs::read(&file).unwrap());

@@ -105,7 +105,7 @@ impl Format for Codex {
         Some(vec!["codex".into(), "resume".into(), id.into()])
     }
 
-    /// It refuses an archived session (observed).
+    /// Codex refuses to resume an archived session (observed).
     fn before_resuming(id: &str, file: &Path) -> Option<Vec<OsString>> {
         let is_archived = file.parent()?.file_name()? == ARCHIVED;
         is_archived.then(|| vec!["codex".into(), "unarchive".into(), id.into()])

@@ -66,8 +66,8 @@ fn profile(surroundings: &Surroundings<'_>, variable: &str) -> Option<String> {
     is_one.then(|| name.to_owned())
 }
 
-/// The name of the folder, among those of the sessions, that omp has for a directory: named by its place below the home folder or
-/// that of temporary files, if it is there, and wherever links lead.
+/// The name of omp's sessions folder for a directory, after following links. A directory below the home folder or the folder of
+/// temporary files is named by its path below that folder.
 pub(super) fn of_directory(directory: &str, surroundings: &Surroundings<'_>) -> String {
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let directory = real(Path::new(directory));

@@ -70,8 +70,8 @@ impl Format for Omp {
         }
     }
 
-    /// Of a directory in the home folder or the one of temporary files, the folder's name says so (observed). Elsewhere such a name
-    /// would mean another directory: other files get the form that it has for all others.
+    /// omp names the folder of a directory in the home folder, or in the folder of temporary files, relative to it (observed). On
+    /// another machine such a name would mean another directory, so exports use the absolute form.
     fn file_at_home(name: &FileName<'_>, surroundings: &Surroundings<'_>) -> PathBuf {
         let path = Self::file_path(name);
         let below = path.components().skip(1);

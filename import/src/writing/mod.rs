@@ -121,7 +121,8 @@ pub trait Writing {
         let (_, _, _, _) = (leaf, summary, session_id, out);
     }
 
-    /// Appends a line that makes an entry the leaf, or none, whatever hangs below it. Nothing where no line does so.
+    /// Appends a line that makes an entry the leaf, or clears the leaf, even if entries hang below it. Appends nothing if the
+    /// family has no such line.
     fn explicit_leaf_line(leaf: Option<&[u8]>, session_id: &[u8], out: &mut Vec<u8>) {
         let (_, _, _) = (leaf, session_id, out);
     }

@@ -29,14 +29,14 @@ pub(super) fn put(
         let folder = make_folder()?;
         write_blobs(snapshot, &held, &folder, redactor)?;
         for hash in &held {
-            // omp makes it again, too, when it shows the picture.
+            // A failure does no harm: omp makes the name itself when it shows the picture.
             let _ = name_as_picture(&folder, &hex(hash));
         }
     }
     Ok(references.len())
 }
 
-/// Gives a picture a second name by which the system's viewers know it, as omp does.
+/// Gives a picture a second name with an extension that the system's viewers recognise, as omp does.
 fn name_as_picture(folder: &OpenFolder, hash: &str) -> std::io::Result<()> {
     let mut beginning = Vec::new();
     folder.read(OsStr::new(hash))?.take(12).read_to_end(&mut beginning)?;

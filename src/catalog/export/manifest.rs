@@ -54,7 +54,7 @@ pub(super) struct Entry {
     pub(super) settled: bool,
     /// The path of the file relative to the folder, with `/` between the parts.
     pub(super) path: String,
-    /// The path that the session would have, if another store had put its file elsewhere before.
+    /// The path that the session would have if another store had not put its file elsewhere first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) instead_of: Option<String>,
     /// Its bytes.
@@ -132,17 +132,17 @@ impl<'de> Deserialize<'de> for Digest {
 #[derive(Debug, Default)]
 pub(super) struct Manifest {
     store: u64,
-    /// By the session's id, if it belongs to the store.
+    /// The entries by session id, if the manifest is this store's.
     entries: BTreeMap<String, Entry>,
-    /// Otherwise the paths at which the other store has its sessions, by their ids.
+    /// The paths by session id, if the manifest is another store's.
     of_other: BTreeMap<String, String>,
     /// Whether it differs from the folder's file.
     is_changed: bool,
 }
 
 impl Manifest {
-    /// The folder's manifest. If it is missing, damaged, or of another store or version, it says nothing of any file: each
-    /// is then compared with what would be written. That of another store says where its sessions are.
+    /// The folder's manifest. If it is missing, damaged, or of another store or version, it has no entries, and each file is
+    /// compared with what would be written. Of another store's manifest only the paths are kept.
     ///
     /// # Errors
     ///
@@ -174,7 +174,7 @@ impl Manifest {
         self.entries.get(session)
     }
 
-    /// Where another store has the session's file, if the manifest is that store's.
+    /// The path of the session's file, if the manifest is another store's.
     pub(super) fn of_other(&self, session: &str) -> Option<&str> {
         self.of_other.get(session).map(String::as_str)
     }
@@ -248,10 +248,10 @@ fn open(folder: &OpenFolder) -> std::io::Result<Option<File>> {
     Ok((file.metadata()?.len() <= LONGEST).then_some(file))
 }
 
-/// The number of a store, in hex, and the entries of its manifest by their sessions.
+/// The number of the manifest's store, in hex, and the manifest's entries by session.
 type Parsed = (String, BTreeMap<String, Entry>);
 
-/// Reads a manifest; `None` if it is not complete.
+/// Reads a manifest; `None` if it is incomplete or invalid.
 fn parse(mut bytes: impl BufRead) -> std::io::Result<Option<Parsed>> {
     let mut check = Xxh3::new();
     let mut line = Vec::new();

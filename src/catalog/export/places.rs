@@ -27,7 +27,7 @@ pub(super) struct Listed {
     pub(super) record: Digest,
     /// The path of its file relative to the folder, with `/` between the parts.
     pub(super) path: String,
-    /// The path that it would have, if another store has put its file elsewhere.
+    /// The path that it would have if another store had not put its file elsewhere first.
     pub(super) instead_of: Option<String>,
     /// When its last message was.
     modified: Option<i64>,
@@ -47,7 +47,7 @@ pub(super) struct Unnamed {
 ///
 /// A session keeps its path in the manifest as long as its name stays the same, so that sessions with the same name
 /// keep their numbers. A new one gets a free path: neither another session's, nor one where another session's file was
-/// left. A session that another store has exported to the folder is where that has put it.
+/// left. A session that another store has exported to the folder keeps the path that it has there.
 ///
 /// And those that are damaged so that their names cannot be told.
 ///

@@ -16,13 +16,13 @@ pub struct Resumption {
     pub session: String,
     /// The program and its arguments.
     pub command: Vec<OsString>,
-    /// A command that has to succeed first, as where Codex has archived the session.
+    /// A command that must succeed first, for example if Codex has archived the session.
     pub before: Option<Vec<OsString>>,
     /// The session's working directory, in which the program is to be started: some look for sessions by it. If the session
     /// names none, the one in which the program finds the file; `None` if it finds it from anywhere.
     pub directory: Option<PathBuf>,
-    /// The directory that the session's file names, if its project was moved and the program works there all the same, wherever it
-    /// is started: pi and omp do. A [fork](Store::fork_from) names the new one.
+    /// The directory that the session's file names, if the project was moved and the program still works in that directory
+    /// wherever it is started, as pi and omp do. A [fork](Store::fork_from) names the new directory.
     pub file_directory: Option<PathBuf>,
     /// What was put where the program looks for it: the session's file, those of the sessions that it continues without
     /// repeating them, and those of the agents that it has started; after each of them the files beside it.
@@ -33,10 +33,10 @@ impl Store {
     /// Puts a session back where its program looks for it, as [`Self::export_to_source`] does, and says how the program goes on
     /// with it.
     ///
-    /// A file that is there stays if it has all of the session. What the program has added to it is stored first, and the whole
-    /// takes its place; so it does if the file is of an earlier version, of which the store has the bytes. If both cannot become
-    /// one session it is an error, and no file is written. A file of an agent's that differs is only reported, and so is one
-    /// beside a session.
+    /// An existing file stays if it has all of the session. Lines that the program has added to it are stored first, and the
+    /// whole session takes its place. The same applies to a file of an earlier version whose bytes the store has. If the file and
+    /// the session cannot be merged, it is an error, and no file is written. If an agent's file or a file beside a session
+    /// differs, it is only reported.
     ///
     /// # Errors
     ///

@@ -43,9 +43,9 @@ impl Store {
     /// too. Their reports follow the session's. So are the [files beside the sessions](SessionReader::files_beside), whose reports
     /// follow that of their session, and the blobs that the sessions refer to, beside omp's sessions.
     ///
-    /// Nothing that a file there has is lost: what the program has added is stored first, as [`Self::sync`] does it, and what is
-    /// written begins with it. A file that is no state of the session is kept: [`ExportOutcome::Kept`]. If the program would begin
-    /// elsewhere than at the session's leaf, what makes it begin there is appended to the session. The file is written under a
+    /// No line of an existing file is lost: lines that the program has added are stored first, as by [`Self::sync`], and the new
+    /// file begins with them. A file that is not a state of the session is kept: [`ExportOutcome::Kept`]. If the program would
+    /// not start at the session's leaf, a line that makes it start there is appended to the session. The file is written under a
     /// temporary name and renamed.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl PuttingBack {
     /// Of a session, without its agents.
     pub(super) fn of(store: &Store, session: &str) -> Result<Self> {
         let planned = Self::compared(store, session)?;
-        // A store that cannot be changed gives what it has.
+        // A read-only store exports the session as it is.
         if store.is_read_only() {
             return Ok(planned);
         }
@@ -89,7 +89,7 @@ impl PuttingBack {
             Some(ExportOutcome::Kept { reason })
                 if [KeptReason::Differs, has_more].contains(&reason) =>
             {
-                // What the program has added.
+                // Store the lines that the program has added.
                 store.sync(&[planned.path()], &ImportOptions::default(), &mut ())?;
                 Self::compared(store, session)?
             }
@@ -101,14 +101,14 @@ impl PuttingBack {
         if !store.session(session)?.begin_at_leaf()? {
             return Err(Error::Export(ExportError::NotResumable {
                 session: planned.reader.id(),
-                problem: "its program would not begin at its leaf; move the leaf to a message"
+                problem: "its program would not start at its leaf; move the leaf to a message"
                     .to_owned(),
             }));
         }
         Self::compared(store, session)
     }
 
-    /// The session as it is, and the file.
+    /// Compares the session with the file, without storing or writing anything.
     fn compared(store: &Store, session: &str) -> Result<Self> {
         let reader = store.reader(session)?;
         let place = Place::at(&place_of(store, &reader)?)?;
@@ -207,13 +207,13 @@ fn of_file(place: &Place, reader: &SessionReader) -> Result<Option<ExportOutcome
             Likeness::Same { .. } | Likeness::Beginning => None,
             Likeness::Longer | Likeness::Other => kept(KeptReason::Differs),
         },
-        // An earlier state of a session whose bytes the store has changed.
+        // An earlier state of a session whose exported bytes were changed by the store.
         Likeness::Other if has_other_bytes(reader.record()) && is_earlier(place, reader)? => None,
         Likeness::Other => kept(KeptReason::Differs),
     })
 }
 
-/// Whether the session has every entry of the file.
+/// Returns true if the session has every entry of the file.
 fn is_earlier(place: &Place, reader: &SessionReader) -> Result<bool> {
     let family = Some(reader.facts().family);
     let Ok(mut candidate) = Candidate::open(&place.path, family, Recovery::Documented) else {
@@ -248,7 +248,7 @@ fn place_of(store: &Store, reader: &SessionReader) -> Result<PathBuf> {
     }
     let folders = folders_of(family);
     let is_own = |path: &Path| is_in(path, &folders);
-    // The program may have moved the file since, as Codex does with archived ones.
+    // The program may have moved the file since, as Codex does when it archives a session.
     let placed = |is: &dyn Fn(&Path) -> bool| places::placed_source(reader.record(), &name, is);
     let there = placed(&|path| is_own(path) && path.is_file());
     if let Some((source, _)) = there.or_else(|| placed(&is_own)) {

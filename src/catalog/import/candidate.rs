@@ -62,10 +62,10 @@ pub(in crate::catalog) struct Candidate {
     pub(super) longest_line: u64,
 }
 
-/// What is to be done with the lines of a session without their header.
-const HEADLESS: &str = "put its lines behind those of the file with its header, and import that";
+/// Advice for a file that has a session's lines without their header.
+const HEADLESS: &str = "append its lines to the file that has its header, and import that file";
 
-/// Whether a file has a name that pi and omp give to sessions: `<time>_<id>.jsonl`.
+/// Returns true if a file's name has the form that pi and omp use for sessions: `<time>_<id>.jsonl`.
 fn has_name_of_session(path: &Path) -> bool {
     const TIME: &[u8] = b"2026-02-16T10-20-30-112Z_";
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
@@ -142,16 +142,16 @@ impl Candidate {
             limit *= 4;
         };
         let start = detected.map_err(|reason| {
-            // A header that is being written has no end yet.
+            // A header that is still being written has no line feed yet.
             let has_lines = prefix.starts_with(b"{") && prefix.contains(&b'\n');
             let begins_otherwise = matches!(reason, NotASession::Unknown { .. }) && has_lines;
             let mut report = skipped(size, reason.to_string());
             if begins_otherwise && has_name_of_session(path) {
-                // A program has written to it what belongs behind a header that is elsewhere: nobody else has these turns.
+                // A program wrote turns to this file while the header is in another one. Only this file has these turns.
                 report.status = ImportStatus::Failed;
                 report.refusal = Some(Refusal::NotASession);
                 report.reason =
-                    Some(format!("{reason}; its name is that of a session: {HEADLESS}"));
+                    Some(format!("{reason}, but it is named like a session: {HEADLESS}"));
             }
             report
         })?;

@@ -73,7 +73,7 @@ pub(crate) fn find(paths: &[impl AsRef<Path>], failed: Failed<'_>) -> Vec<FoundF
 /// ending, and in the folders in that. The file is there too, or `is_known` says of its path that it was imported from. Of a
 /// path that is a file, those in the folder beside it. Of each session's file those in the folders for it in its program's home
 /// too. A link to such a folder is followed, and so are links to files; one to a folder further down is not: what it leads to is
-/// not what the program keeps. Sessions in the folder beside a file that is named, those of agents, are taken `with_agents` alone.
+/// not what the program keeps. Agents' sessions in the folder beside a named file are taken only `with_agents`.
 pub(super) fn find_with_beside(
     (paths, with_agents): (&[impl AsRef<Path>], bool),
     is_known: &dyn Fn(&Path) -> bool,
@@ -112,7 +112,7 @@ enum Sessions {
 struct Beside<'f> {
     /// Whether a path that has no file was imported from.
     is_known: &'f dyn Fn(&Path) -> bool,
-    /// Whether the sessions beside a file that is named are taken.
+    /// True if the sessions in the folder beside a named file are taken.
     with_agents: bool,
     files: Vec<PathBuf>,
 }

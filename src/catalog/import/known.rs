@@ -39,7 +39,8 @@ pub(super) enum Plan {
 ///
 /// The same bytes are the same session, wherever the file is. A file that differs is another state of the session if it
 /// begins with all that was imported, if it is at the path that the session was imported from, or if there is no longer a
-/// file at that path; otherwise it is another session with the same id. A file of a session that was removed from the store is recognised in the same ways.
+/// file at that path; otherwise it is another session with the same id. A file of a session that was removed from the store is
+/// recognised in the same ways.
 ///
 /// A session's rows are checked before its record is trusted: an import checks each chunk, a sync the first and the
 /// last.
@@ -135,7 +136,7 @@ fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<
         Err(error) => return Ok(Err(error)),
     }
     let own = sessions.iter().find(|(session, _)| Some(*session) == source);
-    // A file that goes on from what was imported is that session's, wherever it is; so is one at its path.
+    // A file that begins with what was imported belongs to that session, wherever it is; so does a file at the session's path.
     if let Some((session, record)) = begins.or(own) {
         let else_number = (Some(*session) != source).then_some(next_number);
         let view = View::new(snapshot.rows(*session), record);
@@ -183,14 +184,14 @@ fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<
     }))
 }
 
-/// Whether the session was changed here so that its file has other bytes, and entries tell more: it is exported as its program
-/// would save it, or has another name in its header.
+/// Returns true if a change in the store gave the session's file other bytes, so that entries have to be compared: the session is
+/// exported as its program would save it, or has another name in its header.
 pub(in crate::catalog) fn has_other_bytes(record: &SessionRecord) -> bool {
     let is_renamed = record.known_family().names_in_header() && record.imported.length == 0;
     record.rewritten || (is_renamed && !record.migrated)
 }
 
-/// What to do with another state of a session that [has other bytes](has_other_bytes); `None` if there is none.
+/// The plan for another state of a session that [has other bytes](has_other_bytes); `None` if the file is not such a state.
 fn rewritten(
     snapshot: &Snapshot,
     sessions: &[(SessionKey, SessionRecord)],

@@ -1,4 +1,4 @@
-//! What a session has that a file lacks, and whether both can become one session.
+//! Compares a session with a file: the lines that the file lacks, and whether the two can be merged.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -31,16 +31,16 @@ pub(super) struct Losses {
     /// Lines without an id that the file does not have.
     lines: u64,
     examples: Vec<String>,
-    /// The missing lines, with and without an id.
+    /// The session's lines that the file lacks, with and without an id.
     own: Vec<Ordinal>,
-    /// Whether the file lacks lines that were imported: it is no continuation of them.
+    /// True if the file lacks imported lines, and so does not continue them.
     is_torn_out: bool,
-    /// Whether the session's lines are addressed as they were imported, in a tree.
+    /// True if the session is a tree whose lines are still addressed as they were imported.
     is_tree: bool,
 }
 
 impl Losses {
-    /// The lines that only the session has, if they can follow those of the file: both continue the same beginning.
+    /// The lines that only the session has, if they can follow those of the file because both continue the same beginning.
     pub(super) fn into_own(self) -> std::result::Result<Vec<Ordinal>, Self> {
         if self.is_tree && self.changed == 0 && !self.is_torn_out {
             Ok(self.own)
@@ -117,7 +117,7 @@ pub(super) fn losses(
                 losses.is_torn_out |= first_own.is_some_and(|first| ordinal < first);
                 losses.own.push(ordinal);
             }
-            // Where it is not known which lines were imported, those of the file come first.
+            // If the imported lines are not known, the file's lines must come first.
             Found::There => losses.is_torn_out |= first_own.is_none() && !losses.own.is_empty(),
             Found::Ignored => {}
         }
@@ -126,7 +126,7 @@ pub(super) fn losses(
     Ok((lost > 0).then_some(losses))
 }
 
-/// The first line behind those that were imported; `None` if the session does not begin with them.
+/// The first line after the imported ones; `None` if the session does not begin with them.
 fn first_own(view: View<'_>) -> Result<Option<Ordinal>> {
     let record = view.record();
     if record.migrated || record.rewritten || record.imported.length == 0 {
@@ -137,7 +137,7 @@ fn first_own(view: View<'_>) -> Result<Option<Ordinal>> {
     while left > 0 {
         let Some(before) = first.previous() else { break };
         let length = view.entry(before)?.line().len() as u64;
-        // The last imported line, to which a line feed was added here.
+        // The last imported line, to which the store has added a line feed.
         if length > left {
             break;
         }
@@ -147,12 +147,12 @@ fn first_own(view: View<'_>) -> Result<Option<Ordinal>> {
     Ok(Some(first))
 }
 
-/// What a file has of a line.
+/// The result of looking for a line in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
     There,
     Missing,
-    /// It does not count.
+    /// The line is not compared.
     Ignored,
 }
 
@@ -169,7 +169,7 @@ struct Comparison<'a> {
     first_own: Option<Ordinal>,
     /// Goes through the new session's entries in parallel with the old one's, if ids were made up.
     by_place: Option<LineCursor<'a>>,
-    /// A line that was imported without its end.
+    /// A line that was imported without its line feed.
     torn: Option<Ordinal>,
 }
 

@@ -1,4 +1,4 @@
-//! The lines that only the store has of a session whose file went on as well.
+//! Merges the lines that only the store has into a session whose file has grown too.
 
 use leafline_import::EntryKind;
 
@@ -10,17 +10,17 @@ use crate::session::view::View;
 use crate::store::node::Node;
 use crate::store::ordinal::Ordinal;
 
-/// Which side of a merged session has its leaf.
+/// The side of a merged session that sets the leaf.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Leads {
-    /// The file, at the leaf that it has by itself.
+    /// The file, at its own leaf.
     File,
     /// The store, at the entry with this id, or before all entries.
     Store(Option<Vec<u8>>),
 }
 
-/// Decides which side has the leaf: the one with the newest message. What says nothing in the conversation, such as a name or a
-/// label, does not count unless neither side has said anything.
+/// Decides which side sets the leaf: the one with the newest message. Entries outside the conversation, such as names and labels,
+/// count only if neither side has a new message.
 pub(super) fn leads(old: View<'_>, own: &[Ordinal], file: View<'_>) -> Result<Leads> {
     let mut of_store = None;
     for &ordinal in own {
@@ -33,7 +33,7 @@ pub(super) fn leads(old: View<'_>, own: &[Ordinal], file: View<'_>) -> Result<Le
     }
     let leaf = old.rows().leaf()?;
     let Some(leaf) = leaf else { return Ok(Leads::Store(None)) };
-    // An entry without an id is found in no other session.
+    // An entry without an id cannot be found in another session.
     let id = exact_id(old.reading(), old.entry(leaf)?.line());
     Ok(id.map_or(Leads::File, |id| Leads::Store(Some(id))))
 }
@@ -57,7 +57,7 @@ fn newest_of_file(old: View<'_>, file: View<'_>) -> Result<Option<i64>> {
     Ok(newest)
 }
 
-/// The time of an entry that is a part of the conversation.
+/// The time of an entry that is part of the conversation.
 fn time_said(node: &Node) -> Option<i64> {
     let is_said = matches!(
         EntryKind::from_code(node.kind),
@@ -71,7 +71,7 @@ fn time_said(node: &Node) -> Option<i64> {
     is_said.then(|| node.time.unwrap_or(i64::MIN))
 }
 
-/// Gives lines of a session in blocks.
+/// Reads selected lines of a session in blocks.
 pub(super) struct Lines<'s> {
     view: View<'s>,
     cursor: LineCursor<'s>,
@@ -79,12 +79,12 @@ pub(super) struct Lines<'s> {
 }
 
 impl<'s> Lines<'s> {
-    /// Gives these lines, which are in their order.
+    /// Reads these lines, which must be in ascending order.
     pub(super) fn new(view: View<'s>, lines: &'s [Ordinal]) -> Self {
         Self { view, cursor: view.cursor(), left: lines.iter().copied().peekable() }
     }
 
-    /// The next lines, each with its line feed; `None` after the last.
+    /// The next block of lines, each with its line feed; `None` after the last.
     pub(super) fn next_block(&mut self) -> Result<Option<Vec<u8>>> {
         let mut block = Vec::new();
         while block.len() < BLOCK_BYTES

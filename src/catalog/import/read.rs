@@ -230,7 +230,7 @@ impl<'s> Reader<'s> {
                 in_flight.insert(candidate.external_id().to_vec());
                 self.whole(candidate, record.number, report, replaced.into(), feeder, outcome)
             }
-            // A part of what was imported takes its place if the caller insists.
+            // With `--replace`, a file that is only a part of what was imported replaces the session.
             Plan::Unchanged { session, record, ahead: true }
                 if self.options.replace
                     && candidate.size < record.imported.length
@@ -325,7 +325,7 @@ impl<'s> Reader<'s> {
         let mut source = candidate.source(session).filter(|(_, now)| known.as_ref() != Some(now));
         if ahead {
             report.add_reason("the store holds a later state of this session");
-            // An earlier state elsewhere is no source of the session.
+            // An earlier state at another path is not a source of the session.
             source = source.filter(|_| known.is_some_and(|known| known.session == session));
         } else {
             beginning::take_title_beside(&mut noted, candidate);
@@ -418,7 +418,7 @@ impl<'s> Reader<'s> {
         let mut report = report;
         if let Some(name) = &name {
             report.status = ImportStatus::Grown;
-            report.add_reason("merged with the name that the store has");
+            report.add_reason("merged with the name set in the store");
             (record.title, record.rest.title_rank) = (Some(name.clone()), 0);
         }
         let start = FileStart {
@@ -443,7 +443,7 @@ impl<'s> Reader<'s> {
                     record.size = imported.length;
                 }
                 if name.is_some() {
-                    // The session does not begin with the file's bytes.
+                    // The session no longer begins with the file's bytes.
                     imported = ImportedBytes { complete: true, ..ImportedBytes::default() };
                 }
                 Item::End(Box::new(FileEnd { imported, dropped, source }))
@@ -483,7 +483,7 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// The name that a session was given here in its header, which its file does not have.
+/// The name that was set in the session's header in the store, and that its file lacks.
 fn name_given_here(record: SessionRecord) -> Option<String> {
     let is_renamed = !record.rewritten && known::has_other_bytes(&record);
     record.title.filter(|_| is_renamed && record.rest.title_rank == 0)
@@ -517,7 +517,7 @@ fn saved_over(candidate: &mut Candidate, record: &SessionRecord) -> Option<Impor
     Some(digest.finish())
 }
 
-/// The bytes of a session, once a file has all of them.
+/// The digest of a session's bytes, for a file that has all of them.
 fn current(view: View<'_>) -> Result<ImportedBytes> {
     let mut digest = Digest::default();
     current_bytes(view, &mut |bytes| {
@@ -530,8 +530,8 @@ fn current(view: View<'_>) -> Result<ImportedBytes> {
 /// The result of reading a file: its bytes, and the number of lines that a migration dropped.
 type Read = std::io::Result<Result<(ImportedBytes, u64), super::Stopped>>;
 
-/// Feeds a file's lines unchanged. `ends_line` adds the line feed that the last one may lack, and a name replaces the one in
-/// the header.
+/// Feeds a file's lines unchanged, with two exceptions: `ends_line` adds the line feed that the last line may lack, and a name
+/// replaces the one in the header.
 fn copy(
     candidate: &mut Candidate,
     (ends_line, name): (bool, Option<&str>),
@@ -562,7 +562,7 @@ fn copy(
     Ok(Ok((digest.finish(), 0)))
 }
 
-/// The lines with which a file begins, its header with another name.
+/// The first block of a file, with another name in its header.
 fn named(reading: Reading, block: &[u8], name: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(block.len());
     let mut lines = LineReader::new(reading);

@@ -22,11 +22,11 @@ pub struct ImportOptions {
     pub blobs: Option<PathBuf>,
     /// Which records are recovered from lines that are not JSON.
     pub recovery: Recovery,
-    /// Whether a file replaces the session it was imported as even if the session has something that the file lacks. Otherwise both
-    /// become one session where both continue the same beginning, and two where they do not.
+    /// Lets a file replace the session it was imported as even if the session has something that the file lacks. Otherwise the
+    /// two are merged if both continue the same beginning, and both are kept if not.
     pub replace: bool,
-    /// Whether files of sessions that were removed from the store are imported again. Of a file that is named, the agents in
-    /// the folder beside it are imported, too: they were removed with it.
+    /// Imports files of sessions again that were removed from the store. For a named file, the agents in the folder beside it are
+    /// imported too, since they were removed with it.
     pub restore: bool,
     /// The most bytes of a line, its terminator aside: [`LONGEST_LINE`] by default, 1 GiB. A line is held in memory as a
     /// whole. A file with a longer one fails, with the byte at which the line begins, and does not affect the others.
@@ -71,7 +71,7 @@ pub enum Recovery {
 pub enum ImportStatus {
     /// A new session.
     Imported,
-    /// The session had the file's beginning, and now has all of it; what only the session had stays behind it.
+    /// The session had the file's beginning, and now has all of it; lines that only the session had follow the file's.
     Grown,
     /// The session has all of the file.
     Unchanged,

@@ -1,5 +1,5 @@
 //! Compares a file with a session that was changed here and is exported with other bytes: as its program would save it, in any
-//! order, or with another name in its header. Entries are compared.
+//! order, or with another name in its header. It compares entries, not bytes.
 
 use std::io::{self, Seek, SeekFrom};
 

@@ -31,7 +31,7 @@ pub struct FolderStanding {
     pub bytes: u64,
     /// Files that the store has as they are.
     pub in_step: u64,
-    /// Those of them that could not be merged with another session of their id: each is a session of its own, `<id>~2`.
+    /// Those of them that could not be merged with another session of the same id: each is a session of its own, `<id>~2`.
     pub apart: u64,
     /// Files whose session was removed from the store, which stay out of it.
     pub removed: u64,

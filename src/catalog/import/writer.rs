@@ -35,7 +35,7 @@ struct Current<'s> {
     pieces: u64,
 }
 
-/// Where a file's session goes, and the lines of the session there that are to follow the file's.
+/// The place for a file's session, and the lines of the session there that follow the file's.
 type Placed = (Place, Vec<Ordinal>);
 
 /// Takes the items of all files in order.
@@ -250,7 +250,7 @@ impl<'s> Writer<'s> {
         Ok(())
     }
 
-    /// The session that a file's session replaces, and the lines of that which are to follow the file's; or why it fails.
+    /// The place for a file's session, and the lines of the replaced session that follow the file's; or why the file fails.
     fn place(
         &self,
         replaced: Replaced,
@@ -275,7 +275,7 @@ impl<'s> Writer<'s> {
                     record.number = free_number(self.store, &record.external_id, number)?;
                     report.status = ImportStatus::Imported;
                     report.add_reason(format!(
-                        "{losses}: not merged, but kept as {}, a session of its own next to {first}",
+                        "{losses}; not merged, but kept as {}, a session of its own next to {first}",
                         record.id()
                     ));
                     return Ok(Ok((Place::Own, own)));
@@ -295,8 +295,8 @@ impl<'s> Writer<'s> {
         Ok(Ok((Place::Of { session: old, revision }, own)))
     }
 
-    /// Adds the lines that only the old session has behind those of the file, which are committed. The side with the newest
-    /// message has the leaf.
+    /// Adds the lines that only the old session has after those of the file, which are already committed. The side with the
+    /// newest message sets the leaf.
     fn add_own(
         &mut self,
         old: SessionKey,
@@ -304,7 +304,7 @@ impl<'s> Writer<'s> {
         (creation, record, leaf): (&mut Creation, SessionRecord, Option<Ordinal>),
     ) -> Result<(SessionRecord, Option<Ordinal>)> {
         let snapshot = self.store.snapshot()?;
-        // If it is gone, the commit finds that out.
+        // If the old session is gone, the commit notices.
         let Some(old_record) = snapshot.session(old)? else { return Ok((record, leaf)) };
         let old = View::new(snapshot.rows(old), &old_record);
         let session = creation.session();
@@ -332,7 +332,7 @@ impl<'s> Writer<'s> {
         creation.mark(self.owner.token, &mut self.batch);
         let committed = self.commit()?;
         indexed.note(creation, &committed);
-        // The parents that entries of the file name may be among these lines.
+        // These lines may be the missing parents of entries in the file.
         indexed.needs_resolving |= has_orphans;
         let leaf = match leads {
             Leads::File => leaf,

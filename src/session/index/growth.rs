@@ -26,7 +26,7 @@ pub(crate) fn last_that_leads(view: View<'_>) -> Result<Option<Ordinal>> {
     }
 }
 
-/// The entry that is the last one to lead.
+/// The last entry that leads.
 pub(crate) fn last_entry_that_leads(view: View<'_>) -> Result<Option<Ordinal>> {
     for ordinal in Ordinal::FIRST.up_to(Ordinal::after(view.record().lines)).rev() {
         let node = view.line_node(ordinal)?;

@@ -1,4 +1,4 @@
-//! Where a program begins with a session: at the leaf by its rule, which may not be the one that the store has.
+//! The entry at which a program resumes a session: the leaf by the program's rule, which may differ from the store's.
 
 use leafline_import::EntryKind;
 use leafline_import::format::EntryIds;
@@ -14,16 +14,15 @@ use crate::session::index::growth::last_entry_that_leads;
 use crate::store::ordinal::Ordinal;
 
 impl Session {
-    /// Appends what makes the session's program begin at the leaf, if it would begin elsewhere: in Claude Code's sessions the
-    /// record that it writes when its user goes back, in pi's and omp's an entry
-    /// that clears a label where there is none.
-    /// Returns whether the program begins there then.
+    /// If the session's program would not start at the leaf, appends a line that makes it start there: for Claude Code, the
+    /// record that it writes when its user goes back; for pi and omp, an entry that clears a label that does not exist. Returns
+    /// true if the program now starts at the leaf.
     pub(crate) fn begin_at_leaf(&mut self) -> Result<bool> {
         let reader = self.reader()?;
         let view = reader.view();
         let family = self.reading.family;
-        // A program that saves the whole file states the leaf in the header, a session that is no tree ends at its leaf, and none
-        // resumes an agent.
+        // A program that saves the whole file states the leaf in the header, a session that is not a tree ends at its leaf, and
+        // no program resumes an agent.
         let states_it = family.saves_whole()
             || family.entry_ids() == EntryIds::Ordinals
             || view.record().agent.is_some();
@@ -32,7 +31,7 @@ impl Session {
         }
         if family.names_leaf() {
             let leaf = reader.get_leaf()?;
-            // Claude Code does not heed a record that names anything else.
+            // Claude Code ignores a record that names any other entry.
             let is_main = |leaf: &Entry| leaf.kind() == EntryKind::Message && !leaf.is_sidechain();
             if !leaf.as_ref().is_none_or(is_main) {
                 return Ok(false);
@@ -59,7 +58,7 @@ fn begins_at(view: View<'_>) -> Result<Option<Ordinal>> {
     Ok(decide(&mut lines, view.record().into(), &pointers, &LeafHint::None, last)?.leaf)
 }
 
-/// An entry and the label that it has: none, if there is such an entry.
+/// An entry and its current label; preferably an entry without a label.
 fn label_that_holds(reader: &SessionReader) -> Result<Option<(String, Option<String>)>> {
     let mut labelled = None;
     for ordinal in Ordinal::FIRST.up_to(Ordinal::after(reader.record().lines)).rev() {

@@ -40,8 +40,8 @@ pub enum RepeatedIds {
     /// It is added. As in a file, the later of two entries with one id counts.
     #[default]
     Add,
-    /// It is left out: what is appended twice is there once. So is a line without an id that the session has in the same place:
-    /// before an entry that is left out, or directly behind it; and the session's own header.
+    /// It is left out, so lines that are appended twice are stored once. A line without an id is left out too if the session has
+    /// it in the same place: before an entry that is left out, or directly after it. So is the session's own header.
     Ignore,
 }
 
@@ -51,7 +51,7 @@ pub enum RepeatedIds {
 pub struct AppendedLines {
     /// Lines that were added, blank ones included.
     pub added: u64,
-    /// Lines that were left out, since they were there.
+    /// Lines that were left out, since the session already had them.
     pub ignored: u64,
 }
 
@@ -191,7 +191,7 @@ fn append(
             if !is_there || !tail.is_empty() && !tail.is_raw() {
                 return Ok(None);
             }
-            // Of what is in the journal alone the ids are known, and not the lines.
+            // For entries that are only in the journal, the ids are known, but not the lines.
             if repeated == RepeatedIds::Ignore && !tail.is_empty() {
                 return Ok(None);
             }
@@ -282,7 +282,7 @@ impl New {
         Ok(Self::without(lines, &are_there))
     }
 
-    /// Those that are not there.
+    /// The lines that the session does not have yet.
     fn without(lines: &[u8], are_there: &[bool]) -> Self {
         let mut new =
             Self { text: Vec::with_capacity(lines.len()), appended: AppendedLines::default() };
@@ -298,7 +298,7 @@ impl New {
         new
     }
 
-    /// Those of the lines with which a session begins, each id once.
+    /// The first lines of a new session, each id once.
     pub(super) fn of_new(reading: Reading, lines: &[u8]) -> Self {
         let mut known = HashSet::new();
         let is_again = |line| entry_id(reading, line).is_some_and(|id| !known.insert(id));

@@ -1,4 +1,4 @@
-//! Which of the lines that are given to a session it has already.
+//! Finds the lines that a session already has among the lines to be appended.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -12,15 +12,16 @@ use crate::error::Result;
 use crate::session::view::View;
 use crate::store::ordinal::Ordinal;
 
-/// How many of the session's lines a line without an id is compared with at most.
+/// The most lines of the session with which a line without an id is compared.
 const COMPARED: u64 = 1024;
 
-/// Says of each line whether the session has it: an entry by its id; a line without one by its bytes, before an entry that the session
-/// has or directly behind it, where the session has the line there, too. By themselves such lines may well be equal and new.
+/// Tells for each of the lines if the session has it. An entry is found by its id. A line without an id is found by its bytes,
+/// and only if the session has it in the same place: before an entry that the session has, or directly after it. Elsewhere, an
+/// equal line may well be new.
 pub(super) fn are_there(view: View<'_>, lines: &[u8]) -> Result<Vec<bool>> {
     let reading = view.reading();
     let mut are_there = Vec::new();
-    // Lines without an id since the last entry, and the place behind that in the session, if it has it.
+    // The lines without an id since the last entry, and the place after that entry if the session has it.
     let mut without_id: Vec<(usize, &[u8])> = Vec::new();
     let mut behind = None;
     let mut known = HashSet::new();
@@ -48,7 +49,7 @@ pub(super) fn are_there(view: View<'_>, lines: &[u8]) -> Result<Vec<bool>> {
     if let Some(from) = behind {
         mark(view, from..u64::MAX, &without_id, &mut are_there)?;
     }
-    // A header names its session.
+    // A header needs no entry next to it: it names its session.
     if let Some(first) = are_there.first_mut()
         && !*first
         && let Some(line) = split(lines).next()
@@ -60,7 +61,7 @@ pub(super) fn are_there(view: View<'_>, lines: &[u8]) -> Result<Vec<bool>> {
     Ok(are_there)
 }
 
-/// Marks those of the lines that the session has, in their order, among some of its lines.
+/// Marks the lines that occur, in the same order, in a range of the session's lines.
 fn mark(
     view: View<'_>,
     among: Range<u64>,
@@ -87,7 +88,7 @@ fn mark(
     Ok(())
 }
 
-/// Of a line without its line feed, which the last one of a file may lack.
+/// Hashes a line without its line feed, which the last line of a file may lack.
 fn hash(line: &[u8]) -> u128 {
     xxh3_128(line.strip_suffix(b"\n").unwrap_or(line))
 }

@@ -167,10 +167,10 @@ impl Store {
         Ok(place)
     }
 
-    /// The tables with the journal in them, in memory, over those of `pin`. `None` if they have changed meanwhile.
+    /// The tables of `pin` with the journal folded into them in memory. `None` if the tables have changed meanwhile.
     ///
-    /// `fold` puts the records into them. They are kept for the next read, which takes them if the file is as it was; the pages of
-    /// the file are kept as long as the snapshot is there.
+    /// `fold` puts the records into the tables. They are kept for the next read, which uses them if the file has not changed. The
+    /// snapshot keeps the file's pages that they use.
     pub(crate) fn overlaid(
         &self,
         pin: Snapshot,
@@ -195,7 +195,7 @@ impl Store {
         Ok(Some(pin.overlaid(snapshot)))
     }
 
-    /// Forgets the tables in memory: those on the disk have all.
+    /// Drops the tables in memory: the tables on disk have everything.
     pub(crate) fn forget_overlay(&self) {
         *lock(&self.journal().overlay) = None;
     }

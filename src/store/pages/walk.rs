@@ -26,10 +26,10 @@ pub(crate) fn read_header(file: &impl StorageBackend) -> io::Result<[u8; HEADER]
     Ok(header)
 }
 
-/// Where the root of the tables is, and its checksum.
+/// The position of the root of the tables, and its checksum.
 pub(crate) type Root = Option<(u64, u128)>;
 
-/// The root of the tables that a header names: as long as it is the same, so are all rows.
+/// The root of the tables that a header names. As long as it is the same, all rows are the same.
 pub(crate) fn tables_root(header: &[u8; HEADER]) -> Root {
     layout::published_roots(header)
         .into_iter()

@@ -127,8 +127,8 @@ impl Draft {
         draft.with("leafUuid", super::quoted_wtf8(leaf))
     }
 
-    /// The leaf of the conversation whatever hangs below it, by its uuid as WTF-8, as the program writes it when its user goes
-    /// back; with `None` the conversation begins anew.
+    /// Makes a message the leaf of the conversation, even if entries hang below it. Claude Code writes this record when its user
+    /// goes back. The leaf is given by its uuid as WTF-8; `None` starts the conversation anew.
     #[must_use]
     pub fn explicit_leaf(leaf: Option<&[u8]>) -> Self {
         let leaf = leaf.map_or_else(|| "null".to_owned(), super::quoted_wtf8);
