@@ -114,18 +114,10 @@ fn chosen(arguments: &Arguments, store: &Store) -> Result<(usize, Vec<Chosen>), 
     for id in &arguments.sessions {
         all.push(store.reader(id)?.facts());
     }
+    let mut ids: Vec<&str> = all.iter().map(|session| &*session.id).collect();
     let mut known = HashSet::new();
-    all.retain(|session| known.insert(session.id.to_string()));
-    let named = all.len();
-    known.clear();
-    let mut with_agents = Vec::new();
-    all.reverse();
-    while let Some(session) = all.pop() {
-        if known.insert(session.id.to_string()) {
-            all.extend(store.agents_of(&session.id)?.into_iter().rev());
-            with_agents.push(session);
-        }
-    }
+    ids.retain(|id| known.insert(*id));
+    let (named, with_agents) = (ids.len(), store.would_remove(&ids)?);
     let chosen = with_agents.into_iter().map(|facts| Chosen {
         title: facts.title.as_deref().or(facts.first_prompt.as_deref()).map(str::to_owned),
         id: facts.id.to_string(),

@@ -1,11 +1,15 @@
 //! Deleting sessions.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use crate::error::{Error, Result, SessionError, StoreError};
-use crate::session::find;
+use crate::session::{SessionFacts, SessionReader, find};
 use crate::store::commit::{Batch, FileChange};
 use crate::store::session_key::SessionKey;
+use crate::store::session_record::SessionRecord;
+use crate::store::snapshot::Snapshot;
 use crate::store::{Store, StoreOptions};
 
 /// Bytes of a page of the engine.
@@ -88,21 +92,7 @@ impl Store {
         let mut chosen = Vec::new();
         let committed = self.write(|snapshot| {
             let mut batch = Batch::default();
-            let parents = snapshot.session_parents()?;
-            let named = sessions.iter().map(|session| find(&snapshot, session.as_ref()));
-            let mut left = named.rev().collect::<Result<Vec<SessionKey>>>()?;
-            while let Some(key) = left.pop() {
-                if chosen.iter().any(|(known, _): &(SessionKey, _)| *known == key) {
-                    continue;
-                }
-                let Some(record) = snapshot.session(key)? else { continue };
-                // Agents name the id that their starter's file has: they are those of its last session.
-                let others = snapshot.sessions_with_id(&record.external_id)?;
-                let is_gone = |other| chosen.iter().any(|(known, _)| *known == other);
-                let is_last = others.iter().all(|(other, _)| *other == key || is_gone(*other));
-                if let Some(parents) = parents.as_ref().filter(|_| is_last) {
-                    left.extend(parents.started_by(&record.external_id)?.into_iter().rev());
-                }
+            for (key, record) in with_agents(&snapshot, sessions)? {
                 batch.remove(key, &owner);
                 let (session, lines, bytes) = (record.id(), record.physical_lines(), record.bytes);
                 let beside = snapshot.files_beside(key, &record)?;
@@ -139,6 +129,19 @@ impl Store {
         Ok(chosen.into_iter().map(|(_, removed)| removed).collect())
     }
 
+    /// The sessions that [`Self::remove_all`] would delete, in its order.
+    ///
+    /// # Errors
+    ///
+    /// [`SessionError::NotFound`], [`SessionError::Ambiguous`].
+    pub fn would_remove(&self, sessions: &[impl AsRef<str>]) -> Result<Vec<SessionFacts>> {
+        let snapshot = self.snapshot_to_read()?;
+        let chosen = with_agents(&snapshot, sessions)?.into_iter();
+        let ids = chosen.map(|(key, record)| (key, record.id()));
+        ids.map(|(key, id)| Ok(SessionReader::open(self.snapshot_to_read()?, (key, &id))?.facts()))
+            .collect()
+    }
+
     /// Whether the store's file has none of these sessions. It is opened again, since this handle cannot be used after
     /// a failure. Returns false if it cannot be read.
     fn has_lost(&self, mut keys: impl ExactSizeIterator<Item = SessionKey>) -> bool {
@@ -164,6 +167,29 @@ impl Store {
             source: Box::new(error),
         })
     }
+}
+
+/// The sessions with these ids or beginnings of ids, each once and with its agents behind it.
+///
+/// Agents name the id that their starter's file has. Where others stay that have it, they are not taken.
+fn with_agents(
+    snapshot: &Snapshot,
+    sessions: &[impl AsRef<str>],
+) -> Result<Vec<(SessionKey, SessionRecord)>> {
+    let parents = snapshot.session_parents()?;
+    let named = sessions.iter().map(|session| find(snapshot, session.as_ref()));
+    let mut left = named.rev().collect::<Result<Vec<SessionKey>>>()?;
+    let (mut chosen, mut known) = (Vec::new(), HashSet::new());
+    while let Some(key) = left.pop() {
+        let Some(record) = snapshot.session(key)?.filter(|_| known.insert(key)) else { continue };
+        let same_id = snapshot.sessions_with_id(&record.external_id)?;
+        let is_last = same_id.iter().all(|(other, _)| known.contains(other));
+        if let Some(parents) = parents.as_ref().filter(|_| is_last) {
+            left.extend(parents.started_by(&record.external_id)?.into_iter().rev());
+        }
+        chosen.push((key, record));
+    }
+    Ok(chosen)
 }
 
 #[cfg(test)]

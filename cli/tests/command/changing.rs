@@ -42,6 +42,22 @@ fn agents_go_and_come_back_with_their_session() {
 }
 
 #[test]
+fn agents_stay_as_long_as_a_session_with_their_starters_id_does() {
+    let scene = Scene::of_samples();
+    let message = r#"{"role":"user","content":"Another one"}"#;
+    let other = format!(
+        r#"{{"type":"user","uuid":"0b6d0d0e-6a53-4c0a-9b1f-0a4d5b7c2e11","parentUuid":null,"sessionId":"{CLAUDE}","timestamp":"2026-02-18T10:00:00.000Z","message":{message}}}"#
+    );
+    let file = scene.write(&format!("other/{CLAUDE}.jsonl"), format!("{other}\n").as_bytes());
+    scene.run(["import", path(&file)]).ok();
+    let lines = |run: crate::scene::Run| run.ok().text().lines().count();
+    assert_eq!(lines(scene.run(["rm", CLAUDE, "--dry-run"])), 2);
+    assert_eq!(lines(scene.run(["rm", CLAUDE])), 1);
+    assert_eq!(lines(scene.run(["rm", &format!("{CLAUDE}~2")])), 3);
+    scene.run(["verify"]).ok();
+}
+
+#[test]
 fn rm_as_json() {
     let scene = Scene::of_samples();
     let lines = scene.run(["rm", OMP_3, "--json"]).ok().json_lines();
