@@ -131,12 +131,16 @@ fn tell_if_open_to_others(store: &Store) {
     );
 }
 
-/// An argument as a shell takes it.
+/// An argument as a shell takes it: on Windows both of its shells.
 pub(super) fn quoted(argument: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+@%:=,".contains(c);
-    match !argument.is_empty() && argument.chars().all(is_plain) {
-        true => argument.to_owned(),
-        false => format!("'{}'", argument.replace('\'', r"'\''")),
+    let others = if cfg!(windows) { "/._-+@:=\\" } else { "/._-+@%:=," };
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || others.contains(c);
+    if !argument.is_empty() && argument.chars().all(is_plain) {
+        argument.to_owned()
+    } else if cfg!(windows) {
+        format!("\"{argument}\"")
+    } else {
+        format!("'{}'", argument.replace('\'', r"'\''"))
     }
 }
 
@@ -155,5 +159,9 @@ mod tests {
         assert_eq!(quoted("/a b/it's"), r"'/a b/it'\''s'");
         assert_eq!(quoted("$(x)"), "'$(x)'");
         assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("/work/a-b"), "/work/a-b");
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
+        assert_eq!(quoted("~"), "'~'");
     }
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::advice::{advised, argument, command};
 use super::failure::Failure;
 use super::output::Output;
-use super::place::{Place, shown};
+use super::place::{Place, quoted, shown};
 use super::progress::Spinner;
 use super::{Status, text};
 
@@ -99,7 +99,7 @@ pub(super) fn run(
         && new.is_dir()
     {
         let program = resumption.command.first().map(|program| program.to_string_lossy());
-        let (session, new) = (argument(&resumption.session), quoted(new.as_os_str()));
+        let (session, new) = (argument(&resumption.session), word(new.as_os_str()));
         out.remark(format!(
             "{} will work in {}, the directory in the file; {} makes a session in the new directory",
             program.unwrap_or_default(),
@@ -139,10 +139,10 @@ pub(super) fn run(
                 directory: directory.clone(),
             });
         }
-        commands.push(format!("{CHANGE_DIRECTORY} {}", quoted(directory.as_os_str())));
+        commands.push(format!("{CHANGE_DIRECTORY} {}", word(directory.as_os_str())));
     }
     for command in resumption.before.iter().chain([&resumption.command]) {
-        let words: Vec<String> = command.iter().map(|word| quoted(word)).collect();
+        let words: Vec<String> = command.iter().map(|text| word(text)).collect();
         commands.push(words.join(" "));
     }
     out.line(format_args!("{}", commands.join(THEN)))?;
@@ -206,34 +206,7 @@ pub(super) fn check_directory(store: &Store, session: &str) -> Result<(), Failur
     }
 }
 
-/// Quotes a word for a shell; on Windows, for both of its shells.
-fn quoted(word: &OsStr) -> String {
-    let word = word.to_string_lossy();
-    let others = if cfg!(windows) { "_-./:=@+\\" } else { "_-./:=@%+," };
-    let is_plain =
-        |character: char| character.is_ascii_alphanumeric() || others.contains(character);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        return word.into_owned();
-    }
-    // What a terminal would take for itself does not reach it.
-    let word = text::printable(&word);
-    if cfg!(windows) {
-        return format!("\"{word}\"");
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_quoted_for_a_shell() {
-        let of = |word: &str| quoted(OsStr::new(word));
-        assert_eq!(of("/work/a-b"), "/work/a-b");
-        assert_eq!(of(""), "''");
-        assert_eq!(of("a b"), "'a b'");
-        assert_eq!(of("it's $HOME"), "'it'\\''s $HOME'");
-        assert_eq!(of("~"), "'~'");
-    }
+/// A word of a printed command. What a terminal would take for itself does not reach it.
+fn word(text: &OsStr) -> String {
+    quoted(&text::printable(&text.to_string_lossy()))
 }

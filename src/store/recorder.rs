@@ -230,32 +230,33 @@ impl Recording {
 
     /// Notes an event.
     pub(crate) fn note(&self, event: Event) {
+        self.note_all(|_| vec![event]);
+    }
+
+    /// Notes events in one go. `make` is given the number of events before them.
+    fn note_all(&self, make: impl FnOnce(usize) -> Vec<Event>) {
         let mut state = lock(&self.state);
-        lock(&self.events).push(event);
+        let mut events = lock(&self.events);
+        let new = make(events.len());
+        let count = new.len();
+        events.extend(new);
+        drop(events);
         if let Some(order) = &self.order {
-            order.note();
+            (0..count).for_each(|_| order.note());
         }
-        state.total += 1;
-        *state.by_thread.entry(std::thread::current().id()).or_default() += 1;
+        state.total += count;
+        *state.by_thread.entry(std::thread::current().id()).or_default() += count;
         self.changed.notify_all();
     }
 
     /// Notes that the system forgot what was written to a file, and what the disk has in its place.
     fn forget(&self, file: FileId, evicted: Vec<Event>) {
-        let mut state = lock(&self.state);
-        let mut events = lock(&self.events);
-        let before = events.len();
-        let until = before + 1 + evicted.len();
-        events.push(Event::Forgotten { file, until: before });
-        if !evicted.is_empty() {
-            events.extend(evicted);
-            events.push(Event::Synced { file, until });
-        }
-        let count = events.len() - before;
-        drop(events);
-        state.total += count;
-        *state.by_thread.entry(std::thread::current().id()).or_default() += count;
-        self.changed.notify_all();
+        self.note_all(|before| {
+            let until = before + 1 + evicted.len();
+            let synced = (!evicted.is_empty()).then_some(Event::Synced { file, until });
+            let forgotten = Event::Forgotten { file, until: before };
+            std::iter::once(forgotten).chain(evicted).chain(synced).collect()
+        });
     }
 
     /// The events until now.

@@ -259,9 +259,7 @@ impl Comparison<'_> {
         self.candidates.seek(Some(line.ordinal));
         Ok(self.candidates.next()?.is_some_and(|candidate| candidate.text.starts_with(line.text)))
     }
-}
 
-impl Comparison<'_> {
     fn has_own_unaddressed(&mut self, first: Ordinal, line: &LineView<'_>) -> Result<bool> {
         if self.own_unaddressed.is_none() {
             let mut counts = HashMap::new();
