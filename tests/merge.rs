@@ -22,7 +22,7 @@ use place::Reports;
 use serde_json::{Value, json};
 
 /// The number of rounds of the property test; `LEAFLINE_MERGES` sets another number, or a range.
-const ROUNDS: u64 = 60;
+const ROUNDS: u64 = 80;
 
 /// The variable that names a test's own home folder when the test runs again in a child process.
 const HOME: &str = "LEAFLINE_MERGE_HOME";
@@ -78,6 +78,7 @@ impl Scene {
         let folder = match family {
             Family::Pi => ".pi/agent/sessions/--work--/2026-02-16T10-00-00-000Z_",
             Family::Omp => ".omp/agent/sessions/-work/2026-02-16T10-00-00-000Z_",
+            Family::Opal => ".opal/sessions/",
             _ => ".claude/projects/-work/",
         };
         let path = home.join(format!("{folder}{SESSION}.jsonl"));
@@ -91,6 +92,9 @@ impl Scene {
             Family::Omp => {
                 format!("{title}{}\"}}\n{header}", " ".repeat(253 - title.len()))
             }
+            Family::Opal => line(
+                &json!({"current_id": null, "metadata": {"title": "At first"}, "session_id": SESSION}),
+            ),
             _ => String::new(),
         };
         std::fs::write(&path, beginning).unwrap();
@@ -130,6 +134,11 @@ impl Scene {
                     "message": {"role": role, "content": content}});
                 (id, line(&entry))
             }
+            Family::Opal => {
+                let id = format!("{count:016x}");
+                let entry = json!({"content": text, "id": id, "is_error": false, "parent_id": parent, "role": role});
+                (id, line(&entry))
+            }
             _ => {
                 let id = format!("{count:08x}");
                 let entry = json!({"type": "message", "id": id, "parentId": parent, "timestamp": time(count),
@@ -142,6 +151,10 @@ impl Scene {
     /// The entry at which the program starts when it reads its file.
     fn read_leaf(&self) -> Option<String> {
         let text = std::fs::read_to_string(&self.path).unwrap();
+        if self.family == Family::Opal {
+            let header: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+            return header["current_id"].as_str().map(str::to_owned);
+        }
         let mut leaf = None;
         for line in text.lines() {
             let value: Value = serde_json::from_str(line).unwrap();
@@ -166,14 +179,44 @@ impl Scene {
         let parent = self.leaf.take().or_else(|| self.read_leaf());
         let marker = format!("turn {count}.");
         let (id, line) = self.entry(count, parent.as_deref(), &marker);
-        OpenOptions::new()
-            .append(true)
-            .open(&self.path)
-            .unwrap()
-            .write_all(line.as_bytes())
-            .unwrap();
-        self.leaf = Some(id);
+        if self.family == Family::Opal {
+            self.save_whole(&id, &line);
+        } else {
+            let mut file = OpenOptions::new().append(true).open(&self.path).unwrap();
+            file.write_all(line.as_bytes()).unwrap();
+            self.leaf = Some(id);
+        }
         self.unread.push(marker);
+    }
+
+    /// Opal reads its file and writes it whole, its messages in any order.
+    fn save_whole(&self, leaf: &str, added: &str) {
+        let text = std::fs::read_to_string(&self.path).unwrap();
+        let (header, messages) = text.split_once('\n').unwrap();
+        let mut header: Value = serde_json::from_str(header).unwrap();
+        header["current_id"] = leaf.into();
+        let mut messages: Vec<&str> = messages.split_inclusive('\n').chain([added]).collect();
+        Rng::with_seed(self.count).shuffle(&mut messages);
+        std::fs::write(&self.path, line(&header) + &messages.concat()).unwrap();
+    }
+
+    /// omp names the session in its file.
+    fn rename(&mut self) {
+        if self.family != Family::Omp || !self.path.exists() {
+            return;
+        }
+        // No two names are given in the same millisecond.
+        std::thread::sleep(Duration::from_millis(2));
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis();
+        let time = leafline_import::time::format_timestamp(now.try_into().unwrap());
+        let name = format!("program {}.", self.number());
+        let title =
+            format!(r#"{{"type":"title","v":1,"title":"{name}","updatedAt":"{time}","pad":""#);
+        let title = format!("{title}{}\"}}", " ".repeat(253 - title.len()));
+        let mut file = OpenOptions::new().write(true).open(&self.path).unwrap();
+        file.write_all(title.as_bytes()).unwrap();
+        self.title = Some(name);
+        std::thread::sleep(Duration::from_millis(2));
     }
 
     fn sync(&mut self) -> Vec<FileReport> {
@@ -209,18 +252,21 @@ impl Scene {
                 let name = format!("name {count}.");
                 session.set_session_name(&name).unwrap();
                 self.title = Some(name.clone());
-                if self.family == Family::Omp {
+                if matches!(self.family, Family::Omp | Family::Opal) {
                     return;
                 }
                 name
             }
             1 => {
                 let text = format!("own {count}.");
-                let message = json!({"role": "user", "content": text, "timestamp": 1_771_236_000_000_u64 + 1000 * count});
+                let mut message = json!({"role": "user", "content": text});
+                if self.family != Family::Opal {
+                    message["timestamp"] = (1_771_236_000_000_u64 + 1000 * count).into();
+                }
                 session.append_message(&message).unwrap();
                 text
             }
-            2 if self.family != Family::Claude => {
+            2 if !matches!(self.family, Family::Claude | Family::Opal) => {
                 let label = format!("label {count}.");
                 session.label(&any, Some(&label)).unwrap();
                 label
@@ -240,13 +286,22 @@ impl Scene {
             matches!(report.outcome, ExportOutcome::Written { .. } | ExportOutcome::Unchanged);
         assert!(is_there, "{report:?}");
         assert_eq!(report.path, self.path);
-        assert!(self.entries(&now).starts_with(self.entries(&before)), "{}", shown(&now));
+        if self.family == Family::Opal {
+            let (before, now) = (shown(self.entries(&before)), shown(&now));
+            assert!(before.lines().all(|line| now.contains(line)), "{now}");
+        } else {
+            assert!(self.entries(&now).starts_with(self.entries(&before)), "{}", shown(&now));
+        }
         report
     }
 
-    /// The lines that a name does not change: in omp's files, those after the title and the header.
+    /// The lines that a name does not change: those after omp's title and header, and after Opal's header.
     fn entries<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
-        let header = if self.family == Family::Omp { 2 } else { 0 };
+        let header = match self.family {
+            Family::Omp => 2,
+            Family::Opal => 1,
+            _ => 0,
+        };
         let mut lines = bytes.splitn(header + 1, |&byte| byte == b'\n');
         lines.nth(header).unwrap_or_default()
     }
@@ -322,19 +377,21 @@ fn no_order_of_changes_loses_or_repeats_anything() {
     for seed in rounds {
         let _told = Told(seed);
         let mut rng = Rng::with_seed(seed);
-        let family = [Family::Pi, Family::Claude, Family::Omp][usize::try_from(seed % 3).unwrap()];
+        let families = [Family::Pi, Family::Claude, Family::Omp, Family::Opal];
+        let family = families[usize::try_from(seed % 4).unwrap()];
         // Each round has its own folder below the program's.
         let mut scene = Scene::new(&home, family);
         for _ in 0..rng.usize(1..12) {
             if rng.bool() {
                 scene.age();
             }
-            match rng.u8(0..12) {
+            match rng.u8(0..13) {
                 0..4 => scene.turn(),
                 4..7 => scene.change(&mut rng),
                 7 | 8 => drop(scene.sync()),
                 9 => drop(scene.resume()),
                 10 => scene.leaf = None,
+                11 => scene.rename(),
                 _ => {
                     scene.sync();
                     let _ = std::fs::remove_file(&scene.path);
@@ -348,8 +405,10 @@ fn no_order_of_changes_loses_or_repeats_anything() {
 }
 
 #[test]
-fn the_newest_message_has_the_leaf_and_a_name_has_none() {
-    let Some(home) = in_home("the_newest_message_has_the_leaf_and_a_name_has_none") else { return };
+fn the_newest_message_sets_the_leaf_and_a_name_does_not() {
+    let Some(home) = in_home("the_newest_message_sets_the_leaf_and_a_name_does_not") else {
+        return;
+    };
     for family in [Family::Pi, Family::Claude] {
         let mut scene = Scene::new(&home, family);
         scene.store.session(SESSION).unwrap().set_session_name("Named").unwrap();
@@ -389,8 +448,8 @@ fn the_newest_message_has_the_leaf_and_a_name_has_none() {
 }
 
 #[test]
-fn a_branch_of_the_store_is_where_the_program_begins() {
-    let Some(home) = in_home("a_branch_of_the_store_is_where_the_program_begins") else { return };
+fn the_program_starts_at_the_branch_of_the_store() {
+    let Some(home) = in_home("the_program_starts_at_the_branch_of_the_store") else { return };
     for family in [Family::Pi, Family::Omp, Family::Claude] {
         let mut scene = Scene::new(&home, family);
         scene.turn();
@@ -469,5 +528,89 @@ fn a_name_that_the_store_gave_back_stays() {
     let facts = place.store.reader("s1").unwrap().facts();
     assert_eq!(facts.title.as_deref(), Some("Alpha"));
     assert_eq!(facts.entries, 2);
+    place.assert_sound();
+}
+
+/// An omp session with a message and, in its file, a title of this time.
+fn omp_file(title: &str, time: &str, lines: &[String]) -> String {
+    let slot = format!(r#"{{"type":"title","v":1,"title":"{title}","updatedAt":"{time}","pad":""#);
+    let slot = format!("{slot}{}\"}}", " ".repeat(253 - slot.len()));
+    let header = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}"#;
+    format!("{slot}\n{header}\n{}", lines.concat())
+}
+
+fn omp_line(id: &str, parent: &str) -> String {
+    line(
+        &json!({"type": "message", "id": id, "parentId": parent, "timestamp": "2026-02-16T10:21:00.000Z",
+        "message": {"role": "user", "content": id}}),
+    )
+}
+
+const LATER: &str = "2999-01-01T00:00:00.000Z";
+const EARLIER: &str = "2026-02-16T10:20:30.000Z";
+
+#[test]
+fn the_last_name_is_kept() {
+    let (first, second) = (omp_line("a1", "null"), omp_line("b1", "a1"));
+    for (time, lines, name) in [
+        (EARLIER, vec![first.clone()], "Of the store"),
+        (EARLIER, vec![first.clone(), second.clone()], "Of the store"),
+        (LATER, vec![first.clone()], "Of omp"),
+        (LATER, vec![first.clone(), second.clone()], "Of omp"),
+    ] {
+        let place = place::Place::new();
+        let file =
+            place.write("s1.jsonl", omp_file("First", EARLIER, std::slice::from_ref(&first)));
+        place.import(&file);
+        place.store.session("s1").unwrap().set_session_name("Of the store").unwrap();
+        place.write("s1.jsonl", omp_file("Of omp", time, &lines));
+        place.import(&file);
+        let facts = place.store.reader("s1").unwrap().facts();
+        assert_eq!((facts.title.as_deref(), facts.entries), (Some(name), lines.len() as u64));
+        place.assert_sound();
+    }
+}
+
+#[test]
+fn a_file_that_is_kept_apart_has_its_own_name() {
+    let place = place::Place::new();
+    let file = place.write("s1.jsonl", omp_file("First", EARLIER, &[omp_line("a1", "null")]));
+    place.import(&file);
+    place.store.session("s1").unwrap().set_session_name("Of the store").unwrap();
+    let changed = omp_line("a1", "null").replace("\"user\"", "\"assistant\"");
+    let other = omp_file("First", EARLIER, &[changed, omp_line("b1", "a1")]);
+    place.write("s1.jsonl", &other);
+    let report = place.import(&file);
+    assert_eq!(report.session.as_deref(), Some("s1~2"), "{report:?}");
+    assert!(report.reason.unwrap().contains("kept as s1~2"));
+    assert_eq!(shown(&place.exact("s1~2")), other);
+    assert_eq!(place.store.reader("s1").unwrap().facts().title.as_deref(), Some("Of the store"));
+    assert_eq!(place.import(&file).status, ImportStatus::Unchanged);
+    place.assert_sound();
+}
+
+#[test]
+fn a_copy_that_has_gone_on_elsewhere_is_merged() {
+    let place = place::Place::new();
+    let (first, here, there) = (omp_line("a1", "null"), omp_line("b1", "a1"), omp_line("c1", "a1"));
+    let file =
+        place.write("here/s1.jsonl", omp_file("First", EARLIER, std::slice::from_ref(&first)));
+    place.import(&file);
+    let message = json!({"role": "user", "content": "of the store"});
+    place.store.session("s1").unwrap().append_message(&message).unwrap();
+    let copy = place.write("there/s1.jsonl", omp_file("First", EARLIER, &[first.clone(), there]));
+    assert_eq!(place.import(&copy).session.as_deref(), Some("s1"));
+    place.write("here/s1.jsonl", omp_file("First", EARLIER, &[first, here.clone()]));
+    let report = place.import(&file);
+    assert_eq!((report.status, report.session.as_deref()), (ImportStatus::Grown, Some("s1")));
+    let text = shown(&place.exact("s1"));
+    let ids: Vec<_> = ["a1", "b1", "c1", "of the store"]
+        .map(|text_of| text.matches(&format!("\"content\":\"{text_of}\"")).count())
+        .into();
+    assert_eq!(ids, [1, 1, 1, 1], "{text}");
+    for path in [&file, &copy] {
+        assert_eq!(place.import(path).status, ImportStatus::Unchanged);
+    }
+    assert_eq!(place.store.sessions().unwrap().len(), 1);
     place.assert_sound();
 }

@@ -82,6 +82,8 @@ pub(crate) struct SessionRest {
     pub(crate) recovers: bool,
     /// The rank of the record that set the title: the higher of two wins.
     pub(crate) title_rank: u8,
+    /// Whether the title was set in the header here, and the program's file does not have it.
+    pub(crate) is_named_here: bool,
     /// Time of the last message of the user or the assistant.
     pub(crate) last_activity: Option<i64>,
     /// The header's ordinal.

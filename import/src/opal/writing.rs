@@ -71,7 +71,7 @@ impl Writing for Opal {
     fn name_line(
         line: &[u8],
         kind: EntryKind,
-        name: &str,
+        (name, _): (&str, i64),
         out: &mut Vec<u8>,
     ) -> Result<bool, NotWritten> {
         if kind != EntryKind::Header {

@@ -7,6 +7,7 @@ use crate::pi_omp::draft::{Draft, DraftError, Header, ParentId, Place, quoted_wt
 use crate::program_version::ProgramVersion;
 use crate::scan::{Raw, Scanner};
 use crate::text;
+use crate::time::{format_timestamp, parse_timestamp};
 use crate::writing::{
     Beginning, BranchSummary, CopiedLabel, Drafted, EntryDraft, ExternalisedImage, Hash,
     NotWritten, Rules, Writing, ids,
@@ -151,16 +152,23 @@ impl Writing for crate::omp::Omp {
     fn name_line(
         line: &[u8],
         kind: EntryKind,
-        name: &str,
+        (name, time): (&str, i64),
         out: &mut Vec<u8>,
     ) -> Result<bool, NotWritten> {
         let title = quoted_wtf8(name.as_bytes());
         match kind {
-            EntryKind::Title => write_title_line(line, &title, out)?,
+            EntryKind::Title => write_title_line(line, &title, time, out)?,
             EntryKind::Header => write_with_member(line, "title", &title, out)?,
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    fn naming_time(line: &[u8], kind: EntryKind) -> Option<i64> {
+        let decoded = text::decode(line);
+        let shown = text::trim_start_of_file(&decoded);
+        let document = Document::parse(shown).ok().filter(|_| kind == EntryKind::Title)?;
+        parse_timestamp(&document.get("updatedAt")?.to_string_lossy()?)
     }
 
     fn apply_to_line(
@@ -278,12 +286,21 @@ pub fn write_with_member(
     Ok(())
 }
 
-/// Appends a title line with another title. It keeps its length if its padding allows, since omp overwrites it in place.
-fn write_title_line(line: &[u8], title: &str, out: &mut Vec<u8>) -> Result<(), NotWritten> {
+/// Appends a title line with another title and its time. It keeps its length if its padding allows, since omp overwrites it in
+/// place.
+fn write_title_line(
+    line: &[u8],
+    title: &str,
+    time: i64,
+    out: &mut Vec<u8>,
+) -> Result<(), NotWritten> {
     let decoded = text::decode(line);
     let shown = text::trim_start_of_file(&decoded);
     let mut document = Document::parse(shown).map_err(NotWritten::invalid)?;
     document.set("title", title.to_owned());
+    if document.get("updatedAt").is_some_and(Raw::is_string) {
+        document.set("updatedAt", format!("\"{}\"", format_timestamp(time)));
+    }
     if document.get("pad").is_some_and(Raw::is_string) {
         document.set("pad", "\"\"".to_owned());
         let mut unpadded = Vec::with_capacity(line.len());

@@ -161,7 +161,8 @@ pub trait Writing {
     /// What names the session; nothing if only the header does. An empty name clears the name.
     fn name_entries(name: &str) -> Vec<EntryDraft>;
 
-    /// Appends one of the lines up to the header, with another name in it; `false` if the line does not state the name.
+    /// Appends one of the lines up to the header, with another name in it, given at this time in milliseconds since 1970;
+    /// `false` if the line does not state the name.
     ///
     /// # Errors
     ///
@@ -169,11 +170,17 @@ pub trait Writing {
     fn name_line(
         line: &[u8],
         kind: EntryKind,
-        name: &str,
+        (name, time): (&str, i64),
         out: &mut Vec<u8>,
     ) -> Result<bool, NotWritten> {
-        let (_, _, _, _) = (line, kind, name, out);
+        let (_, _, _, _, _) = (line, kind, name, time, out);
         Ok(false)
+    }
+
+    /// When the name was given that one of the lines up to the header states, in milliseconds since 1970.
+    fn naming_time(line: &[u8], kind: EntryKind) -> Option<i64> {
+        let (_, _) = (line, kind);
+        None
     }
 
     /// A line of a session as it is stored under these rules, and the images that were taken out; `None` if nothing
@@ -531,10 +538,16 @@ impl Family {
         self,
         line: &[u8],
         kind: EntryKind,
-        name: &str,
+        (name, time): (&str, i64),
         out: &mut Vec<u8>,
     ) -> Result<bool, NotWritten> {
-        with_writing!(self, W => W::name_line(line, kind, name, out))
+        with_writing!(self, W => W::name_line(line, kind, (name, time), out))
+    }
+
+    /// When the name was given that one of the lines up to the header states: [`Writing::naming_time`].
+    #[must_use]
+    pub fn naming_time(self, line: &[u8], kind: EntryKind) -> Option<i64> {
+        with_writing!(self, W => W::naming_time(line, kind))
     }
 
     /// A line of a session as it is stored under these rules: [`Writing::apply_to_line`].

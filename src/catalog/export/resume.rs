@@ -63,9 +63,11 @@ impl Store {
             let family = facts.family.name();
             return Err(refused(format!("how {family} goes on with a session is not known")));
         }
-        let needed = std::iter::once(session.clone()).chain(reader.bases()?);
-        let needed = needed.map(|id| PuttingBack::of(self, &id));
-        let needed: Vec<PuttingBack> = needed.collect::<Result<_>>()?;
+        let bases = reader.bases()?;
+        let mut needed = vec![PuttingBack::at_leaf(self, &session)?];
+        for base in bases {
+            needed.push(PuttingBack::of(self, &base)?);
+        }
         if let Some(other) = needed.iter().find(|planned| !planned.has_all()) {
             return Err(refused_by(&session, other.path()));
         }

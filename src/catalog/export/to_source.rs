@@ -1,6 +1,8 @@
 //! Puts a session back where its program looks for it.
 
 use std::collections::HashSet;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -54,8 +56,9 @@ impl Store {
     /// [`SessionReader::export`].
     pub fn export_to_source(&self, session: &str) -> Result<Vec<ExportReport>> {
         let sessions = self.with_agents(session)?;
-        let mut reports = Vec::new();
-        for id in &sessions {
+        let (own, agents) = sessions.split_first().expect("the session itself comes first");
+        let mut reports = PuttingBack::at_leaf(self, own)?.carry_out(self)?;
+        for id in agents {
             reports.extend(PuttingBack::of(self, id)?.carry_out(self)?);
         }
         Ok(reports)
@@ -77,25 +80,27 @@ impl Store {
 }
 
 impl PuttingBack {
-    /// Of a session, without its agents.
+    /// Of a session, without its agents. The lines that the program has added are stored first.
     pub(super) fn of(store: &Store, session: &str) -> Result<Self> {
         let planned = Self::compared(store, session)?;
-        // A read-only store exports the session as it is.
-        if store.is_read_only() {
-            return Ok(planned);
-        }
         let has_more = KeptReason::HoldsMore;
-        let planned = match planned.outcome {
+        match planned.outcome {
             Some(ExportOutcome::Kept { reason })
-                if [KeptReason::Differs, has_more].contains(&reason) =>
+                if [KeptReason::Differs, has_more].contains(&reason) && !store.is_read_only() =>
             {
-                // Store the lines that the program has added.
                 store.sync(&[planned.path()], &ImportOptions::default(), &mut ())?;
-                Self::compared(store, session)?
+                Self::compared(store, session)
             }
-            _ => planned,
-        };
-        if !planned.has_all() {
+            _ => Ok(planned),
+        }
+    }
+
+    /// The same of the session that the program resumes: if it would not start at the session's leaf, a line that makes it start
+    /// there is appended.
+    pub(super) fn at_leaf(store: &Store, session: &str) -> Result<Self> {
+        let planned = Self::of(store, session)?;
+        // A read-only store exports the session as it is.
+        if store.is_read_only() || !planned.has_all() {
             return Ok(planned);
         }
         if !store.session(session)?.begin_at_leaf()? {
@@ -142,6 +147,13 @@ impl PuttingBack {
             Some(outcome) => outcome,
             None => self.write(store)?,
         };
+        // From now on the file has the name that was set in the store, and another one is the program's.
+        if matches!(outcome, ExportOutcome::Written { .. })
+            && has_other_bytes(self.reader.record())
+            && !store.is_read_only()
+        {
+            store.sync(&[self.path()], &ImportOptions::default(), &mut ())?;
+        }
         let mut beside = Vec::new();
         if has_all(&outcome) {
             self.put_blobs()?;
@@ -160,6 +172,7 @@ impl PuttingBack {
         let file = WholeFile::inside(folder, name, store.path())?;
         let options = ExportOptions::from(ExportMode::Current);
         let written = super::write(&self.reader, &options, file.file(), &path)?;
+        let mut old = self.standing.stamp().map(|_| self.place.read()).transpose()?;
         // The program may have come with a file of its own, or gone on with the one that is there.
         let found = self.place.look()?;
         let is_as_it_was = match &found {
@@ -172,7 +185,11 @@ impl PuttingBack {
             return Ok(ExportOutcome::Kept { reason: KeptReason::Changed });
         }
         sync_folder(folder_of(&file.name()?));
-        Ok(ExportOutcome::Written { bytes: written.exported.bytes })
+        let mut bytes = written.exported.bytes;
+        if let Some((old, stamp)) = old.as_mut().zip(self.standing.stamp()) {
+            bytes += carry_over(old, stamp.bytes(), &path).at("writing", &path)?;
+        }
+        Ok(ExportOutcome::Written { bytes })
     }
 
     /// Puts the blobs that the session refers to where its program looks for them, as far as the store has them.
@@ -186,6 +203,19 @@ impl PuttingBack {
         })
         .map(drop)
     }
+}
+
+/// Appends the lines that the program added to a file just before it was replaced, from this offset on. Returns their bytes.
+fn carry_over(old: &mut File, from: u64, path: &Path) -> io::Result<u64> {
+    let mut added = Vec::new();
+    old.seek(SeekFrom::Start(from))?;
+    old.read_to_end(&mut added)?;
+    if !added.is_empty() {
+        let mut new = File::options().append(true).open(path)?;
+        new.write_all(&added)?;
+        new.sync_all()?;
+    }
+    Ok(added.len() as u64)
 }
 
 /// Whether a file has all of its session, and perhaps more.
@@ -259,4 +289,22 @@ fn place_of(store: &Store, reader: &SessionReader) -> Result<PathBuf> {
         return Ok(source);
     }
     file_of(family, &name).ok_or(Error::Export(ExportError::NoProgramFolder))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_were_added_just_before_the_rename_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, new) = (folder.path().join("s.jsonl"), folder.path().join("new"));
+        std::fs::write(&path, "a\nadded\n").unwrap();
+        std::fs::write(&new, "a\nstore\n").unwrap();
+        let mut old = File::open(&path).unwrap();
+        std::fs::rename(&new, &path).unwrap();
+        assert_eq!(carry_over(&mut old, 2, &path).unwrap(), 6);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "a\nstore\nadded\n");
+        assert_eq!(carry_over(&mut old, 8, &path).unwrap(), 0);
+    }
 }

@@ -54,9 +54,8 @@ pub(super) struct Replaced {
 /// What to do if the session has something that the file lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnLoss {
-    /// The two are merged if both continue the same beginning. Otherwise the file becomes a session of its own, with the first
-    /// free number from this one on.
-    Merge(u32),
+    /// The two are merged if both continue the same beginning. Otherwise the file becomes a session of its own.
+    Merge,
     /// The file replaces the session all the same, and its report says what is lost.
     Accept,
     /// The session is damaged: there is nothing to compare the file with.

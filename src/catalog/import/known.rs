@@ -31,8 +31,8 @@ pub(super) enum Plan {
     Damaged { record: Box<SessionRecord>, problem: String },
     /// The session was removed from the store. If it is restored, it is the n-th with its id.
     Removed { removed: Vec<(SessionKey, RemovedRecord)>, number: u32 },
-    /// The file's beginning differs from the session's.
-    Replace { session: SessionKey, record: Box<SessionRecord>, else_number: Option<u32> },
+    /// The file's beginning differs from the session's, which was imported from this path or from another.
+    Replace { session: SessionKey, record: Box<SessionRecord>, is_of_path: bool },
 }
 
 /// Compares the file with the sessions that have its id.
@@ -130,7 +130,7 @@ fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<
         }
     }
     let source = candidate.known_source(snapshot)?.map(|source| source.session);
-    match rewritten(snapshot, &sessions, source, next_number, candidate)? {
+    match rewritten(snapshot, &sessions, source, candidate)? {
         Ok(None) => {}
         Ok(Some(plan)) => return Ok(Ok(plan)),
         Err(error) => return Ok(Err(error)),
@@ -138,7 +138,7 @@ fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<
     let own = sessions.iter().find(|(session, _)| Some(*session) == source);
     // A file that begins with what was imported belongs to that session, wherever it is; so does a file at the session's path.
     if let Some((session, record)) = begins.or(own) {
-        let else_number = (Some(*session) != source).then_some(next_number);
+        let is_of_path = Some(*session) == source;
         let view = View::new(snapshot.rows(*session), record);
         let is_shorter = record.imported.length > candidate.size;
         let is_beginning = match is_shorter.then(|| is_beginning(view, candidate)).transpose()? {
@@ -149,7 +149,7 @@ fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<
         let (session, record) = (*session, Box::new(record.clone()));
         return Ok(Ok(match is_beginning {
             true => Plan::Unchanged { session, record, ahead: true },
-            false => Plan::Replace { session, record, else_number },
+            false => Plan::Replace { session, record, is_of_path },
         }));
     }
     let removed = removed_of(removed, (source, &digests), !sessions.is_empty());
@@ -175,11 +175,9 @@ fn compare(snapshot: &Snapshot, candidate: &mut Candidate) -> Result<io::Result<
     let moved =
         sessions.iter().find(|(_, record)| record.sources.iter().all(|source| !exists(source)));
     Ok(Ok(match moved {
-        Some((session, record)) => Plan::Replace {
-            session: *session,
-            record: Box::new(record.clone()),
-            else_number: Some(next_number),
-        },
+        Some((session, record)) => {
+            Plan::Replace { session: *session, record: Box::new(record.clone()), is_of_path: false }
+        }
         None => Plan::New { number: next_number, restores: Vec::new() },
     }))
 }
@@ -196,7 +194,6 @@ fn rewritten(
     snapshot: &Snapshot,
     sessions: &[(SessionKey, SessionRecord)],
     source: Option<SessionKey>,
-    next_number: u32,
     candidate: &mut Candidate,
 ) -> Result<io::Result<Option<Plan>>> {
     let mut other = None;
@@ -218,8 +215,7 @@ fn rewritten(
             // A file that is a source of another session stays one; a file without a session becomes this one's if
             // nothing is lost.
             FileState::Other if record.rewritten && source.is_none() => {
-                let else_number = Some(next_number);
-                other.get_or_insert(Plan::Replace { session, record, else_number });
+                other.get_or_insert(Plan::Replace { session, record, is_of_path: false });
             }
             FileState::Other => {}
         }

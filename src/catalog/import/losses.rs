@@ -33,7 +33,7 @@ pub(super) struct Losses {
     examples: Vec<String>,
     /// The session's lines that the file lacks, with and without an id.
     own: Vec<Ordinal>,
-    /// True if the file lacks imported lines, and so does not continue them.
+    /// True if the file has an imported line that follows one that it lacks: it does not continue a common beginning.
     is_torn_out: bool,
     /// True if the session is a tree whose lines are still addressed as they were imported.
     is_tree: bool,
@@ -109,16 +109,16 @@ pub(super) fn losses(
     };
     let torn = first_own.filter(|_| !record.imported.complete);
     comparison.torn = torn.and_then(Ordinal::previous);
+    let in_any_order = record.known_family().saves_whole();
     let mut lines = old.cursor();
     while let Some(line) = lines.next()? {
+        let is_imported = first_own.is_none_or(|first| line.ordinal < first);
         let ordinal = line.ordinal;
         match comparison.compare(line, &mut losses)? {
-            Found::Missing => {
-                losses.is_torn_out |= first_own.is_some_and(|first| ordinal < first);
-                losses.own.push(ordinal);
+            Found::Missing => losses.own.push(ordinal),
+            Found::There => {
+                losses.is_torn_out |= is_imported && !in_any_order && !losses.own.is_empty();
             }
-            // If the imported lines are not known, the file's lines must come first.
-            Found::There => losses.is_torn_out |= first_own.is_none() && !losses.own.is_empty(),
             Found::Ignored => {}
         }
     }

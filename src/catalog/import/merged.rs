@@ -41,6 +41,7 @@ pub(super) fn leads(old: View<'_>, own: &[Ordinal], file: View<'_>) -> Result<Le
 /// The time of the newest message that the file has gained.
 fn newest_of_file(old: View<'_>, file: View<'_>) -> Result<Option<i64>> {
     let mut newest = None;
+    let in_any_order = file.record().known_family().saves_whole();
     for ordinal in Ordinal::FIRST.up_to(Ordinal::after(file.record().lines)).rev() {
         let node = file.line_node(ordinal)?;
         let kind = EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown);
@@ -50,6 +51,9 @@ fn newest_of_file(old: View<'_>, file: View<'_>) -> Result<Option<i64>> {
         if let Some(id) = exact_id(file.reading(), file.entry(ordinal)?.line())
             && old.find(&id)?.is_some()
         {
+            if in_any_order {
+                continue;
+            }
             break;
         }
         newest = newest.max(time_said(&node));

@@ -15,6 +15,7 @@ mod items;
 pub(crate) mod known;
 mod losses;
 mod merged;
+mod name;
 mod notes;
 pub(super) mod pipeline;
 mod quick;
@@ -287,9 +288,11 @@ impl Store {
         outcome: &mut Outcome<'_>,
     ) -> Result<()> {
         let mut files = files;
+        let mut apart = HashMap::new();
         for attempt in 1.. {
             let notes = Notes::new(self, attempt == 1);
-            let again = self.import_once(&files, how, blobs, (owner, notes), outcome)?;
+            let again =
+                self.import_once((&files, &mut apart), how, blobs, (owner, notes), outcome)?;
             if again.is_empty() || outcome.observer.is_stopped() {
                 break;
             }
@@ -305,10 +308,11 @@ impl Store {
         Ok(())
     }
 
-    /// Imports the files. Returns those whose session another process has changed meanwhile.
+    /// Imports the files. Returns those that must be examined again: another process has changed their session meanwhile, or they
+    /// cannot be merged with it. These are added to `apart`, with the reason.
     fn import_once(
         &self,
-        files: &[FoundFile],
+        (files, apart): (&[FoundFile], &mut HashMap<PathBuf, String>),
         how: &How<'_>,
         blobs: Option<&BlobFolder>,
         (owner, notes): (&Owner, Notes<'_>),
@@ -316,11 +320,12 @@ impl Store {
     ) -> Result<Vec<PathBuf>> {
         let (send, ended) = unbounded();
         let writer = Writer::new(self, owner, blobs, send);
-        let mut again = Vec::new();
+        let mut again = Again::default();
         let mut reader_error = None;
         let written = pipeline::run(writer, blobs, |feeder| {
             let choice = dictionary::Choice::new(self, files);
-            let mut reader = Reader::new(self, (how.options, how.mode), blobs, choice, notes);
+            let how = (how.options, how.mode);
+            let mut reader = Reader::new(self, how, blobs, choice, (notes, &*apart));
             let mut in_flight = HashSet::new();
             for file in files {
                 if outcome.observer.is_stopped() {
@@ -341,7 +346,7 @@ impl Store {
                 }
             }
             match reader.finish(outcome) {
-                Ok(files) => again.extend(files),
+                Ok(files) => again.files.extend(files),
                 Err(error) => {
                     reader_error = Some(error);
                     return Err(Stopped);
@@ -353,7 +358,8 @@ impl Store {
             outcome.end(ended, &mut again);
         }
         written?;
-        reader_error.map_or(Ok(again), Err)
+        apart.extend(again.apart);
+        reader_error.map_or(Ok(again.files), Err)
     }
 
     /// Whether compacting the store is worthwhile after an import: what was new is a quarter of the file or more, and nobody
@@ -455,10 +461,14 @@ impl<'o> Outcome<'o> {
         self.finish()
     }
 
-    fn end(&mut self, ended: writer::Outcome, again: &mut Vec<PathBuf>) {
+    fn end(&mut self, ended: writer::Outcome, again: &mut Again) {
         match ended {
             writer::Outcome::Final(report) => self.add(&report),
-            writer::Outcome::Again(path) => again.push(path),
+            writer::Outcome::Again(path) => again.files.push(path),
+            writer::Outcome::Apart(path, reason) => {
+                again.files.push(path.clone());
+                again.apart.push((path, reason));
+            }
         }
     }
 
@@ -473,6 +483,14 @@ impl<'o> Outcome<'o> {
         }
         Err(ImportError::Unreadable { reports, totals: Box::new(totals) }.into())
     }
+}
+
+/// The files that must be examined again.
+#[derive(Default)]
+struct Again {
+    files: Vec<PathBuf>,
+    /// Those that cannot be merged with their session, and why.
+    apart: Vec<(PathBuf, String)>,
 }
 
 /// A step of reading: the outer result is the store's, the inner says whether the pipeline goes on.

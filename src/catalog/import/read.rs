@@ -1,14 +1,14 @@
 //! The reading side: each file is identified, compared with the store, and fed to the pipeline.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{BufReader, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use leafline_import::lines::split;
 use leafline_import::migration::Migrated;
-use leafline_import::{EntryKind, LineReader, Migration, Reading, text};
+use leafline_import::{Migration, text};
 
 use super::beginning;
 use super::blob_folder::BlobFolder;
@@ -19,6 +19,7 @@ use super::folder::FoundFile;
 use super::grow::{Grown, Growth};
 use super::items::{FileEnd, FileStart, Item, OnLoss, Replaced};
 use super::known::{self, Plan};
+use super::name::{Name, name_to_keep};
 use super::notes::{Note, Notes};
 use super::pipeline::{BLOCK_BYTES, Feeder};
 use super::quick;
@@ -87,6 +88,8 @@ pub(super) struct Reader<'s> {
     /// A snapshot, and the number of files that it was used for.
     glance: Option<(Snapshot, u32)>,
     notes: Notes<'s>,
+    /// Files that cannot be merged with their session, and why.
+    apart: &'s HashMap<PathBuf, String>,
 }
 
 impl<'s> Reader<'s> {
@@ -95,10 +98,10 @@ impl<'s> Reader<'s> {
         (options, mode): (&'s ImportOptions, Mode),
         blobs: Option<&'s BlobFolder>,
         dictionary: Choice<'s>,
-        notes: Notes<'s>,
+        (notes, apart): (Notes<'s>, &'s HashMap<PathBuf, String>),
     ) -> Self {
         let (keys, reserve, glance) = (0..0, 1, None);
-        Self { store, options, mode, blobs, dictionary, keys, reserve, glance, notes }
+        Self { store, options, mode, blobs, dictionary, keys, reserve, glance, notes, apart }
     }
 
     /// Commits the notes. Returns the files that must be compared again.
@@ -165,6 +168,7 @@ impl<'s> Reader<'s> {
         }
         // If the file cannot be read, reading it reports the error.
         if self.mode == Mode::Sync
+            && !self.apart.contains_key(&candidate.path)
             && candidate
                 .leave_open_line(unless_damaged(self.stored_bytes(&candidate))?.unwrap_or(0))
                 .is_ok()
@@ -249,6 +253,22 @@ impl<'s> Reader<'s> {
                 self.unchanged(candidate, session, &record, ahead, outcome)?;
                 Ok(Ok(Done::Yes))
             }
+            Plan::Replace { record, .. } | Plan::Grow { record, .. }
+                if self.apart.contains_key(&candidate.path) =>
+            {
+                let id = candidate.external_id();
+                let number = known::free_number(self.store, id, record.number + 1)?;
+                let mut report = candidate.report(ImportStatus::Imported);
+                report.add_reason(format!(
+                    "{}; not merged, but kept as {}~{number}, a session of its own next to {}",
+                    self.apart.get(&candidate.path).map_or("", String::as_str),
+                    String::from_utf8_lossy(id),
+                    record.id()
+                ));
+                in_flight.insert(id.to_vec());
+                let target = Target::Own { restores: Vec::new() };
+                self.whole(candidate, number, report, target, feeder, outcome)
+            }
             Plan::Grow { session, record } => {
                 self.grow(candidate, session, &record, feeder, outcome)
             }
@@ -295,11 +315,11 @@ impl<'s> Reader<'s> {
                 outcome.add(&report.refused(Refusal::Damaged, reason));
                 Ok(Ok(Done::Yes))
             }
-            Plan::Replace { session, record, else_number } => {
+            Plan::Replace { session, record, is_of_path } => {
                 let report = candidate.report(ImportStatus::Replaced);
-                let on_loss = match else_number {
-                    None if self.options.replace => OnLoss::Accept,
-                    _ => OnLoss::Merge(else_number.unwrap_or(record.number + 1)),
+                let on_loss = match is_of_path && self.options.replace {
+                    true => OnLoss::Accept,
+                    false => OnLoss::Merge,
                 };
                 let replaced = Replaced { session, revision: record.revision, on_loss };
                 in_flight.insert(candidate.external_id().to_vec());
@@ -329,10 +349,14 @@ impl<'s> Reader<'s> {
             source = source.filter(|_| known.is_some_and(|known| known.session == session));
         } else {
             beginning::take_title_beside(&mut noted, candidate);
-            if record.rewritten {
-                noted.imported = saved_over(candidate, record).unwrap_or(noted.imported);
-            } else if record.is_ahead() && record.sources.iter().eq(&candidate.source) {
-                noted.imported = current(View::new(snapshot.rows(session), record))?;
+            // With a copy elsewhere, the file at the session's own path may be another state.
+            let is_own = |own: &Vec<u8>| record.sources.iter().all(|path| path == own);
+            if record.is_ahead() && candidate.source.as_ref().is_some_and(is_own) {
+                noted.is_named_here = false;
+                noted.imported = match record.rewritten {
+                    true => saved_over(candidate).unwrap_or(noted.imported),
+                    false => current(View::new(snapshot.rows(session), record))?,
+                };
             }
         }
         let note = Note { session, record, noted, source };
@@ -379,7 +403,7 @@ impl<'s> Reader<'s> {
             session,
             revision: record.revision,
             on_loss: match candidate.needs_migration() {
-                true => OnLoss::Merge(record.number + 1),
+                true => OnLoss::Merge,
                 false => OnLoss::Accept,
             },
         };
@@ -405,22 +429,33 @@ impl<'s> Reader<'s> {
             Target::Own { restores } => (None, restores),
             Target::Of(replaced) => (Some(replaced), Vec::new()),
         };
-        let merges = matches!(replaces, Some(Replaced { on_loss: OnLoss::Merge(_), .. }));
-        let (name, ends_line) = match replaces.filter(|_| merges) {
-            Some(replaced) => {
-                let old = self.store.snapshot()?.session(replaced.session)?;
-                // Lines of the store follow wherever it has any of its own.
-                let ends_line = old.as_ref().is_some_and(|old| old.is_ahead() && !old.migrated);
-                (old.and_then(name_given_here), ends_line)
-            }
-            None => (None, false),
-        };
+        let merges = matches!(replaces, Some(Replaced { on_loss: OnLoss::Merge, .. }));
         let mut report = report;
-        if let Some(name) = &name {
+        let mut name = None;
+        let mut ends_line = false;
+        let snapshot = self.store.snapshot()?;
+        if let Some(Replaced { session: old, .. }) = replaces.filter(|_| merges)
+            && let Some(of_old) = snapshot.session(old)?
+        {
+            name = match name_to_keep(View::new(snapshot.rows(old), &of_old), candidate)? {
+                Ok(name) => name,
+                Err(error) => {
+                    outcome.add(&candidate.report(ImportStatus::Failed).unread(&error));
+                    return Ok(Ok(Done::Yes));
+                }
+            };
+            // Lines of the store follow wherever it has any of its own.
+            ends_line = of_old.is_ahead() && !of_old.migrated;
+        }
+        drop(snapshot);
+        if let Some(Name { name, .. }) = &name {
             report.status = ImportStatus::Grown;
             report.add_reason("merged with the name set in the store");
             (record.title, record.rest.title_rank) = (Some(name.clone()), 0);
+            record.is_named_here = true;
+            record.note_change();
         }
+        let has_bytes_of_file = name.is_none() || record.rewritten;
         let start = FileStart {
             session,
             record,
@@ -434,7 +469,7 @@ impl<'s> Reader<'s> {
         go_on!(feeder.send(Item::Begin(Box::new(start))));
         let read = match candidate.start.migration.clone() {
             Some(migration) => migrate(candidate, &migration, feeder, &dictionary, outcome),
-            None => copy(candidate, (ends_line, name.as_deref()), feeder, &dictionary, outcome),
+            None => copy(candidate, (ends_line, name.as_ref()), feeder, &dictionary, outcome),
         };
         let item = match read {
             Ok(Ok((mut imported, dropped))) => {
@@ -442,7 +477,7 @@ impl<'s> Reader<'s> {
                 if let Some((_, record)) = &mut source {
                     record.size = imported.length;
                 }
-                if name.is_some() {
+                if !has_bytes_of_file {
                     // The session no longer begins with the file's bytes.
                     imported = ImportedBytes { complete: true, ..ImportedBytes::default() };
                 }
@@ -483,12 +518,6 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// The name that was set in the session's header in the store, and that its file lacks.
-fn name_given_here(record: SessionRecord) -> Option<String> {
-    let is_renamed = !record.rewritten && known::has_other_bytes(&record);
-    record.title.filter(|_| is_renamed && record.rest.title_rank == 0)
-}
-
 /// The reason given for a file whose session is damaged.
 pub(super) fn of_session(damage: &Corruption) -> String {
     format!("the store's session: {damage}")
@@ -504,10 +533,7 @@ fn unless_damaged<T>(found: Result<Option<T>>) -> Result<Option<T>> {
 
 /// The bytes of a file that has the state of a session changed here, at the path that the session was imported from:
 /// the imported bytes no longer exist anywhere else, and from now on these bytes identify the file.
-fn saved_over(candidate: &mut Candidate, record: &SessionRecord) -> Option<ImportedBytes> {
-    if !record.sources.iter().eq(&candidate.source) {
-        return None;
-    }
+fn saved_over(candidate: &mut Candidate) -> Option<ImportedBytes> {
     candidate.file.seek(SeekFrom::Start(0)).ok()?;
     let mut blocks = candidate.blocks();
     let mut digest = Digest::default();
@@ -534,7 +560,7 @@ type Read = std::io::Result<Result<(ImportedBytes, u64), super::Stopped>>;
 /// replaces the one in the header.
 fn copy(
     candidate: &mut Candidate,
-    (ends_line, name): (bool, Option<&str>),
+    (ends_line, name): (bool, Option<&Name>),
     feeder: &mut Feeder<'_>,
     dictionary: &Arc<Dictionary>,
     outcome: &mut Outcome<'_>,
@@ -554,31 +580,12 @@ fn copy(
             block.push(b'\n');
         }
         if opens_file && let Some(name) = name {
-            block = named(reading, &block, name);
+            block = name.put_into(reading, &block);
         }
         go_on!(feeder.send_lines(block, opens_file, reading, dictionary));
         opens_file = false;
     }
     Ok(Ok((digest.finish(), 0)))
-}
-
-/// The first block of a file, with another name in its header.
-fn named(reading: Reading, block: &[u8], name: &str) -> Vec<u8> {
-    let mut out = Vec::with_capacity(block.len());
-    let mut lines = LineReader::new(reading);
-    let mut is_behind = false;
-    for line in split(block) {
-        let kind = lines.read(text::trim_start_of_file(&text::decode(line))).kind();
-        let before = out.len();
-        let is_named = !is_behind
-            && reading.family.name_line(line, kind, name, &mut out).is_ok_and(|is_named| is_named);
-        if !is_named {
-            out.truncate(before);
-            out.extend_from_slice(line);
-        }
-        is_behind |= kind == EntryKind::Header;
-    }
-    out
 }
 
 /// Feeds a file's lines as their program would rewrite them, and the original bytes.

@@ -8,6 +8,7 @@ use leafline_import::{EntryKind, Family, Line, LineReader, text};
 
 use super::candidate::Candidate;
 use super::digest::Digest;
+use super::name::{is_later, naming_time};
 use crate::error::Result;
 use crate::session::export::exact_bytes;
 use crate::session::lines::LineCursor;
@@ -54,6 +55,7 @@ fn holds_all(view: View<'_>, candidate: &mut Candidate) -> Result<io::Result<boo
     let mut blocks = candidate.blocks();
     let mut entries = Entries { view, family: view.record().known_family(), cursor: view.cursor() };
     let mut lines = LineReader::new(view.reading());
+    let named = naming_time(view)?;
     let mut header_is_read = false;
     loop {
         let block = match blocks.next_block(Vec::new()) {
@@ -66,7 +68,10 @@ fn holds_all(view: View<'_>, candidate: &mut Candidate) -> Result<io::Result<boo
             let shown = text::trim_start_of_file(&decoded);
             let read = lines.read(shown);
             let is_held = match read.kind() {
-                EntryKind::Blank | EntryKind::Title => true,
+                EntryKind::Blank => true,
+                EntryKind::Title => {
+                    !is_later(entries.family.naming_time(line, EntryKind::Title), named)
+                }
                 EntryKind::Header => !std::mem::replace(&mut header_is_read, true),
                 kind if kind.is_entry() => entries.hold(&read, shown)?,
                 _ => false,

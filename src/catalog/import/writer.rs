@@ -8,11 +8,11 @@ use leafline_import::leaf::LeafHint;
 use super::agents;
 use super::blob_folder::BlobFolder;
 use super::items::{FileEnd, FileStart, Item, OnLoss, Replaced};
-use super::known::free_number;
 use super::losses::{Losses, losses};
 use super::merged::{self, Leads};
 use super::read::of_session;
 use super::report::{FileReport, ImportStatus, Refusal, unread};
+use crate::catalog::gone::exists;
 use crate::error::{Error, ImportError, Result};
 use crate::session::index::finish::NewLeaf;
 use crate::session::index::indexer::{Indexer, Start};
@@ -26,6 +26,7 @@ use crate::store::ordinal::Ordinal;
 use crate::store::owner::Owner;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
+use crate::store::source_record::SourceRecord;
 
 /// The file that is being written.
 struct Current<'s> {
@@ -35,8 +36,15 @@ struct Current<'s> {
     pieces: u64,
 }
 
-/// The place for a file's session, and the lines of the session there that follow the file's.
-type Placed = (Place, Vec<Ordinal>);
+/// Where a file's session goes.
+enum Placed {
+    /// In the place of another session, whose lines follow the file's. These other files are sources of the new session too.
+    Of { place: Place, own: Vec<Ordinal>, sources: Vec<(Vec<u8>, SourceRecord)> },
+    /// The two cannot be merged.
+    Apart { reason: String },
+    /// The file fails.
+    Refused { refusal: Refusal, reason: String },
+}
 
 /// Takes the items of all files in order.
 pub(super) struct Writer<'s> {
@@ -60,6 +68,9 @@ pub(super) enum Outcome {
     Final(Box<FileReport>),
     /// Another process has changed the session meanwhile: the file must be examined again.
     Again(PathBuf),
+    /// The file cannot be merged with the session that it was compared with, for this reason: it must be imported as a session
+    /// of its own.
+    Apart(PathBuf, String),
 }
 
 impl<'s> Writer<'s> {
@@ -218,14 +229,26 @@ impl<'s> Writer<'s> {
         }
         let (mut record, mut leaf) = indexed.settle(self.store, &mut creation, NewLeaf::ByRule)?;
         let mut place = Place::Own;
+        let mut sources: Vec<_> = end.source.into_iter().collect();
         if let Some(replaced) = replaces {
             let own;
-            (place, own) = match self.place(replaced, session, &mut record, &mut report)? {
-                Ok(placed) => placed,
-                Err((refusal, reason)) => return self.refuse(report, refusal, &reason),
-            };
+            match self.place(replaced, session, &mut record, &mut report)? {
+                Placed::Of { place: of, own: lines, sources: others } => {
+                    (place, own) = (of, lines);
+                    sources.extend(others);
+                }
+                Placed::Apart { reason } => {
+                    self.failing = None;
+                    // The receiver may be gone; the import continues.
+                    let _ = self.reports.send(Outcome::Apart(report.path, reason));
+                    return Ok(());
+                }
+                Placed::Refused { refusal, reason } => {
+                    return self.refuse(report, refusal, &reason);
+                }
+            }
             if !own.is_empty() {
-                match self.add_own(replaced.session, &own, (&mut creation, record, leaf)) {
+                match self.add_own(replaced, &own, (&mut creation, record, leaf)) {
                     Err(Error::Corrupted(damage)) => {
                         self.batch.forget(session);
                         return self.refuse(report, Refusal::Damaged, &of_session(&damage));
@@ -236,8 +259,7 @@ impl<'s> Writer<'s> {
         }
         report.stored = report.bytes;
         report.describe(&record);
-        let (author, sources) = (Author::File, end.source.into_iter().collect());
-        let finished = Finished { record, leaf, author, place, sources };
+        let finished = Finished { record, leaf, author: Author::File, place, sources };
         creation.finish(&mut self.batch, finished)?;
         for removed in restores {
             self.batch.restore(session, removed);
@@ -250,36 +272,28 @@ impl<'s> Writer<'s> {
         Ok(())
     }
 
-    /// The place for a file's session, and the lines of the replaced session that follow the file's; or why the file fails.
+    /// Decides where a file's session goes.
     fn place(
         &self,
         replaced: Replaced,
         session: SessionKey,
         record: &mut SessionRecord,
         report: &mut FileReport,
-    ) -> Result<Result<Placed, (Refusal, String)>> {
+    ) -> Result<Placed> {
         let Replaced { session: old, revision, on_loss } = replaced;
         let losses = match self.losses(replaced, session, record, report) {
             Err(Error::Corrupted(damage)) => {
-                return Ok(Err((Refusal::Damaged, of_session(&damage))));
+                let reason = of_session(&damage);
+                return Ok(Placed::Refused { refusal: Refusal::Damaged, reason });
             }
             losses => losses?,
         };
         let mut own = Vec::new();
         match (losses, on_loss) {
             (None, _) => {}
-            (Some(losses), OnLoss::Merge(number)) => match losses.into_own() {
+            (Some(losses), OnLoss::Merge) => match losses.into_own() {
                 Ok(lines) => own = lines,
-                Err(losses) => {
-                    let first = record.id();
-                    record.number = free_number(self.store, &record.external_id, number)?;
-                    report.status = ImportStatus::Imported;
-                    report.add_reason(format!(
-                        "{losses}; not merged, but kept as {}, a session of its own next to {first}",
-                        record.id()
-                    ));
-                    return Ok(Ok((Place::Own, own)));
-                }
+                Err(losses) => return Ok(Placed::Apart { reason: losses.to_string() }),
             },
             (Some(losses), OnLoss::Accept | OnLoss::Restore) => {
                 report.add_reason(losses.to_string());
@@ -290,22 +304,32 @@ impl<'s> Writer<'s> {
             let lines = if own.len() == 1 { "a line" } else { "lines" };
             report.add_reason(format!("merged with {lines} that only the store has"));
         }
-        let of_old = self.store.snapshot()?.session(old)?;
-        record.moved = of_old.and_then(|old| old.moved);
-        Ok(Ok((Place::Of { session: old, revision }, own)))
+        let snapshot = self.store.snapshot()?;
+        let mut sources = Vec::new();
+        if let Some(of_old) = snapshot.session(old)? {
+            // All that the session's other files had is in the new one.
+            let is_whole = on_loss == OnLoss::Merge;
+            for path in of_old.rest.sources.iter().filter(|path| is_whole && exists(path)) {
+                let source = snapshot.source(path)?.filter(|source| source.session == old);
+                sources.extend(source.map(|source| (path.clone(), source)));
+            }
+            record.moved = of_old.moved;
+        }
+        Ok(Placed::Of { place: Place::Of { session: old, revision }, own, sources })
     }
 
     /// Adds the lines that only the old session has after those of the file, which are already committed. The side with the
     /// newest message sets the leaf.
     fn add_own(
         &mut self,
-        old: SessionKey,
+        Replaced { session: old, revision, .. }: Replaced,
         own: &[Ordinal],
         (creation, record, leaf): (&mut Creation, SessionRecord, Option<Ordinal>),
     ) -> Result<(SessionRecord, Option<Ordinal>)> {
         let snapshot = self.store.snapshot()?;
-        // If the old session is gone, the commit notices.
-        let Some(old_record) = snapshot.session(old)? else { return Ok((record, leaf)) };
+        // If the old session was changed meanwhile, the commit notices.
+        let old_record = snapshot.session(old)?.filter(|record| record.revision == revision);
+        let Some(old_record) = old_record else { return Ok((record, leaf)) };
         let old = View::new(snapshot.rows(old), &old_record);
         let session = creation.session();
         let file = View::new(snapshot.rows(session), &record);

@@ -45,11 +45,13 @@ impl Session {
             return self.append_all(entries).map(drop);
         }
         let mut names_itself = false;
+        let time = now();
         self.replace_header(|reader, record| {
             names_itself =
                 record.types.iter().any(|count| count.name == EntryKind::SessionInfo.name());
             record.title = Some(name.to_owned()).filter(|name| !name.is_empty());
             record.title_rank = 0;
+            record.is_named_here = true;
             if record.title.is_none() {
                 take_spare_title(reader, record)?;
             }
@@ -58,6 +60,7 @@ impl Session {
             for ordinal in Ordinal::FIRST.up_to(after) {
                 let Some(line) = reader.line(ordinal.raw())? else { break };
                 let mut named = Vec::with_capacity(line.line().len());
+                let name = (name, time);
                 if family.name_line(line.line(), line.kind(), name, &mut named)? {
                     changes.push((ordinal, named));
                 }
@@ -336,6 +339,7 @@ impl HeaderChange {
         if let Some((title, rank)) = &self.title {
             record.title.clone_from(title);
             record.title_rank = *rank;
+            record.is_named_here = true;
         }
         if let Some(cwd) = &self.cwd {
             record.cwd.clone_from(cwd);
