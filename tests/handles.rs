@@ -227,7 +227,7 @@ fn grown_by_commits(agent: &mut Agent) -> u64 {
 const LITTLE: u64 = 1 << 20;
 
 #[test]
-fn one_who_waits_between_reads_holds_no_space_back() {
+fn a_paused_reader_holds_no_space_back() {
     let place = Place::new();
     let mut agent = Agent::new(&place.store, "/work");
     let mut quiet = Agent::new(&place.store, "/quiet");
@@ -255,7 +255,7 @@ fn one_who_waits_between_reads_holds_no_space_back() {
 }
 
 #[test]
-fn a_paused_reader_notices_what_was_changed() {
+fn a_paused_reader_notices_changed_lines() {
     let place = Place::new();
     let mut agent = Agent::new(&place.store, "/work");
     agent.ask("first");

@@ -351,9 +351,9 @@ impl Scene {
 }
 
 /// Prints the seed of a round that has failed.
-struct Told(u64);
+struct ShowsSeed(u64);
 
-impl Drop for Told {
+impl Drop for ShowsSeed {
     fn drop(&mut self) {
         if std::thread::panicking() {
             println!("seed {}", self.0);
@@ -375,7 +375,7 @@ fn no_order_of_changes_loses_or_repeats_anything() {
         None => 0..ROUNDS,
     };
     for seed in rounds {
-        let _told = Told(seed);
+        let _shows = ShowsSeed(seed);
         let mut rng = Rng::with_seed(seed);
         let families = [Family::Pi, Family::Claude, Family::Omp, Family::Opal];
         let family = families[usize::try_from(seed % 4).unwrap()];

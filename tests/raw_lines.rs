@@ -195,7 +195,7 @@ fn find_files(folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn lines_without_an_id_are_there_once_too() {
+fn repeated_lines_without_an_id_are_ignored() {
     let place = Place::new();
     let state =
         "{\"type\":\"permission-mode\",\"permissionMode\":\"default\",\"sessionId\":\"s\"}\n";
@@ -227,7 +227,7 @@ fn lines_without_an_id_are_there_once_too() {
 }
 
 #[test]
-fn the_files_of_the_samples_are_there_once() {
+fn appending_a_sample_again_adds_nothing() {
     let samples = Path::new(env!("CARGO_MANIFEST_DIR")).join("import/samples");
     for family in ["pi", "omp", "claude", "opal"] {
         let place = Place::new();

@@ -38,7 +38,7 @@ impl Folder {
     pub fn new(path: &str) -> Self {
         let named = Names::of(&whole_directory(path).unwrap_or_else(|_| path.to_owned()));
         let absolute = std::path::absolute(path).ok();
-        let absolute = absolute.as_deref().filter(|_| !named.is_of_windows() || cfg!(windows));
+        let absolute = absolute.as_deref().filter(|_| !named.has_windows_root() || cfg!(windows));
         let real = absolute.and_then(real).filter(|real| real.keys != named.keys);
         Self { named, real, compared: RwLock::default() }
     }
@@ -160,9 +160,9 @@ pub(super) fn join(above: &str, rest: &[String]) -> String {
     if rest.is_empty() && names.raw.len() == 1 {
         return above.to_owned();
     }
-    let is_of_windows = names.is_of_windows();
-    let separator = if is_of_windows && above.contains('\\') { '\\' } else { '/' };
-    let trimmed = above.trim_end_matches(|end| end == '/' || is_of_windows && end == '\\');
+    let is_windows_path = names.has_windows_root();
+    let separator = if is_windows_path && above.contains('\\') { '\\' } else { '/' };
+    let trimmed = above.trim_end_matches(|end| end == '/' || is_windows_path && end == '\\');
     let mut path = trimmed.to_owned();
     for name in rest {
         path.push(separator);
@@ -201,20 +201,20 @@ impl Names {
         let names = rest.split(separators).filter(|name| !matches!(*name, "" | "."));
         let raw: Vec<String> =
             std::iter::once(root.as_str()).chain(names).map(str::to_owned).collect();
-        let key = |name: &String| match is_of_windows(&raw) {
+        let key = |name: &String| match has_windows_root(&raw) {
             true => name.nfc().flat_map(char::to_lowercase).collect(),
             false => name.nfc().collect(),
         };
         Self { keys: raw.iter().map(key).collect(), raw }
     }
 
-    fn is_of_windows(&self) -> bool {
-        is_of_windows(&self.raw)
+    fn has_windows_root(&self) -> bool {
+        has_windows_root(&self.raw)
     }
 }
 
 /// Returns true if a path has a Windows root.
-fn is_of_windows(names: &[String]) -> bool {
+fn has_windows_root(names: &[String]) -> bool {
     names.first().is_some_and(|root| !matches!(root.as_str(), "/" | ""))
 }
 

@@ -16,6 +16,9 @@ use super::session_key::SessionKey;
 use super::type_counts::TypeCounts;
 use crate::error::Result;
 
+/// The title rank of a name that was set in the header in the store, and that the program's file does not have yet.
+pub(crate) const NAMED_HERE: u8 = u8::MAX - 2;
+
 /// The facts of one session. A list reads them as a [`ListedRecord`].
 #[derive(Debug, Clone, Default, PartialEq, Encode, Decode)]
 pub(crate) struct SessionRecord<Text = String, Bytes = Vec<u8>, Rest = SessionRest> {
@@ -80,10 +83,8 @@ pub(crate) struct SessionRecord<Text = String, Bytes = Vec<u8>, Rest = SessionRe
 pub(crate) struct SessionRest {
     /// Whether records are recovered from lines that are not JSON.
     pub(crate) recovers: bool,
-    /// The rank of the record that set the title: the higher of two wins.
+    /// The rank of the record that set the title: the higher of two wins. [`NAMED_HERE`] counts as 0.
     pub(crate) title_rank: u8,
-    /// Whether the title was set in the header here, and the program's file does not have it.
-    pub(crate) is_named_here: bool,
     /// Time of the last message of the user or the assistant.
     pub(crate) last_activity: Option<i64>,
     /// The header's ordinal.
@@ -229,6 +230,13 @@ impl SessionRecord {
         if self.saves_whole() {
             self.rewritten = true;
             self.modified = Some(now());
+        }
+    }
+
+    /// Records that the program's file has the session's name.
+    pub(crate) fn note_named(&mut self) {
+        if self.title_rank == NAMED_HERE {
+            self.title_rank = 0;
         }
     }
 

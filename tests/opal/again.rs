@@ -108,7 +108,7 @@ fn a_file_that_went_on_in_opal_takes_the_place_where_nothing_is_lost() {
 }
 
 #[test]
-fn a_file_and_a_session_that_both_went_on_become_one() {
+fn a_grown_file_and_a_changed_session_are_merged() {
     let place = Place::new();
     let file = place.write("s.jsonl", FILE);
     place.import(&file);

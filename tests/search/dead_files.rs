@@ -59,7 +59,7 @@ fn say(session: &mut Session, text: &str) {
 }
 
 #[test]
-fn two_that_update_in_turns_leave_no_dead_files() {
+fn alternating_updates_leave_no_dead_files() {
     let place = Place::new();
     let mut session = begin(&place.store);
     say(&mut session, "first");
@@ -75,7 +75,7 @@ fn two_that_update_in_turns_leave_no_dead_files() {
 }
 
 #[test]
-fn an_update_deletes_dead_files_alone() {
+fn an_update_deletes_only_dead_files() {
     let place = Place::new();
     let mut session = begin(&place.store);
     say(&mut session, "first");

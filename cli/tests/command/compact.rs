@@ -250,7 +250,7 @@ fn pages_move_within_the_file_beside_who_has_it_open() {
 
 /// It used to double the file's length and exit with 0.
 #[test]
-fn no_page_is_moved_within_the_file_beside_who_reads_all_the_time() {
+fn compact_in_place_refuses_while_the_store_is_read() {
     let scene = loose();
     let options = leafline::StoreOptions { read_only: true, ..leafline::StoreOptions::default() };
     let store = leafline::Store::open_with(scene.store(), &options).unwrap();

@@ -242,7 +242,7 @@ fn a_session_that_was_changed_here_is_resumed() {
 
 /// Guards against a program that silently works in the old directory.
 #[test]
-fn a_moved_session_of_pis_says_where_pi_works() {
+fn resume_warns_that_pi_works_in_the_old_directory() {
     let (scene, _) = home();
     let moved = scene.folder().join("moved");
     std::fs::create_dir(&moved).unwrap();

@@ -129,7 +129,7 @@ fn a_watch_says_it_once() {
 }
 
 #[test]
-fn lines_that_lack_their_header_are_said() {
+fn lines_without_their_header_are_reported() {
     let scene = Scene::new();
     let whole = scene::sample(PI_1);
     let end = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;

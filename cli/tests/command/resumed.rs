@@ -168,7 +168,7 @@ fn goes_on_with_both(script: &Script, id: &str) {
 }
 
 #[test]
-fn pi_goes_on_with_what_both_have() {
+fn pi_resumes_a_merged_session() {
     if pi("0.73").is_some() {
         let script = Script::new("node", folder("resume-judge"), &["judge.mjs"]);
         goes_on_with_both(&script, PI_3);
@@ -176,13 +176,13 @@ fn pi_goes_on_with_what_both_have() {
 }
 
 #[test]
-fn omp_goes_on_with_what_both_have() {
+fn omp_resumes_a_merged_session() {
     let Some(script) = judge("resume-judge", "omp") else { return };
     goes_on_with_both(&script, OMP_3);
 }
 
 #[test]
-fn claude_code_goes_on_with_what_both_have() {
+fn claude_code_resumes_a_merged_session() {
     let Some(script) = judge("resume-judge", "claude") else { return };
     goes_on_with_both(&script, CLAUDE);
 }
@@ -235,7 +235,7 @@ fn codex_goes_on() {
 }
 
 #[test]
-fn what_codex_has_archived_is_not_written_again() {
+fn an_archived_codex_session_is_not_written_again() {
     let scene = Scene::new();
     let name = format!("rollout-2026-02-18T08-59-59-{CODEX_BASE}.jsonl");
     let work = scene.folder().join("it is work");

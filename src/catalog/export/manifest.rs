@@ -135,7 +135,7 @@ pub(super) struct Manifest {
     /// The entries by session id, if the manifest is this store's.
     entries: BTreeMap<String, Entry>,
     /// The paths by session id, if the manifest is another store's.
-    of_other: BTreeMap<String, String>,
+    path_in_other_store: BTreeMap<String, String>,
     /// Whether it differs from the folder's file.
     is_changed: bool,
 }
@@ -158,7 +158,7 @@ impl Manifest {
             Some((of, entries)) if of == format!("{store:016x}") => Self { entries, ..none },
             Some((_, entries)) => {
                 let path_of = |entry: Entry| (entry.session, entry.path);
-                Self { of_other: entries.into_values().map(path_of).collect(), ..none }
+                Self { path_in_other_store: entries.into_values().map(path_of).collect(), ..none }
             }
             None => none,
         })
@@ -175,8 +175,8 @@ impl Manifest {
     }
 
     /// The path of the session's file, if the manifest is another store's.
-    pub(super) fn of_other(&self, session: &str) -> Option<&str> {
-        self.of_other.get(session).map(String::as_str)
+    pub(super) fn path_in_other_store(&self, session: &str) -> Option<&str> {
+        self.path_in_other_store.get(session).map(String::as_str)
     }
 
     /// All that is noted.

@@ -78,7 +78,7 @@ pub(super) fn list(
         if let Some(entry) = noted.filter(|_| is_kept) {
             session.path.clone_from(&entry.path);
             session.instead_of.clone_from(&entry.instead_of);
-        } else if let Some(path) = manifest.of_other(&session.id)
+        } else if let Some(path) = manifest.path_in_other_store(&session.id)
             && program(path) == program(&session.path)
             && taken.insert(folded(path))
         {

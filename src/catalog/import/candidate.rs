@@ -66,7 +66,7 @@ pub(in crate::catalog) struct Candidate {
 const HEADLESS: &str = "append its lines to the file that has its header, and import that file";
 
 /// Returns true if a file's name has the form that pi and omp use for sessions: `<time>_<id>.jsonl`.
-fn has_name_of_session(path: &Path) -> bool {
+fn is_named_like_a_session(path: &Path) -> bool {
     const TIME: &[u8] = b"2026-02-16T10-20-30-112Z_";
     let name = path.file_name().unwrap_or_default().as_encoded_bytes();
     let is_like = |(byte, like): (&u8, &u8)| match like {
@@ -146,7 +146,7 @@ impl Candidate {
             let has_lines = prefix.starts_with(b"{") && prefix.contains(&b'\n');
             let begins_otherwise = matches!(reason, NotASession::Unknown { .. }) && has_lines;
             let mut report = skipped(size, reason.to_string());
-            if begins_otherwise && has_name_of_session(path) {
+            if begins_otherwise && is_named_like_a_session(path) {
                 // A program wrote turns to this file while the header is in another one. Only this file has these turns.
                 report.status = ImportStatus::Failed;
                 report.refusal = Some(Refusal::NotASession);

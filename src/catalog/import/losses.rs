@@ -11,12 +11,9 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::error::Result;
 use crate::session::lines::{LineCursor, LineView};
 use crate::session::view::View;
-use crate::store::Store;
 use crate::store::blobs::Hash;
 use crate::store::chunk::REFERENCE_LEN;
 use crate::store::ordinal::Ordinal;
-use crate::store::session_key::SessionKey;
-use crate::store::session_record::SessionRecord;
 
 /// Lost entries that are named.
 const NAMED: usize = 5;
@@ -83,16 +80,8 @@ impl fmt::Display for Losses {
 /// entry if it has the id with the same JSON. In a session that was migrated from version 1, the import made up ids,
 /// and the program that migrates the file makes up others: there the file also has an entry if its entry in the same
 /// place has the same contents.
-pub(super) fn losses(
-    store: &Store,
-    old: SessionKey,
-    (new, new_record): (SessionKey, &SessionRecord),
-) -> Result<Option<Losses>> {
-    let snapshot = store.snapshot()?;
-    // A session that is gone has nothing to lose; the replacement notices when it commits.
-    let Some(record) = snapshot.session(old)? else { return Ok(None) };
-    let new = View::new(snapshot.rows(new), new_record);
-    let old = View::new(snapshot.rows(old), &record);
+pub(super) fn losses(old: View<'_>, new: View<'_>) -> Result<Option<Losses>> {
+    let record = old.record();
     let is_tree = !record.migrated && record.known_family().entry_ids() != EntryIds::Ordinals;
     let mut losses = Losses { is_tree, ..Losses::default() };
     let first_own = first_own(old)?;

@@ -2,6 +2,7 @@
 
 use leafline_import::EntryKind;
 
+use super::losses::losses;
 use super::pipeline::BLOCK_BYTES;
 use crate::error::Result;
 use crate::session::exact_id;
@@ -24,7 +25,7 @@ pub(super) enum Leads {
 pub(super) fn leads(old: View<'_>, own: &[Ordinal], file: View<'_>) -> Result<Leads> {
     let mut of_store = None;
     for &ordinal in own {
-        of_store = of_store.max(time_said(&old.line_node(ordinal)?));
+        of_store = of_store.max(conversation_time(&old.line_node(ordinal)?));
     }
     if let Some(of_file) = newest_of_file(old, file)?
         && Some(of_file) >= of_store
@@ -36,6 +37,23 @@ pub(super) fn leads(old: View<'_>, own: &[Ordinal], file: View<'_>) -> Result<Le
     // An entry without an id cannot be found in another session.
     let id = exact_id(old.reading(), old.entry(leaf)?.line());
     Ok(id.map_or(Leads::File, |id| Leads::Store(Some(id))))
+}
+
+/// Returns true if the old session has every line of the file's, so that a merge would only change their order.
+pub(super) fn adds_nothing(old: View<'_>, file: View<'_>) -> Result<bool> {
+    if losses(file, old)?.is_some() {
+        return Ok(false);
+    }
+    // The names in both headers count, too.
+    let mut before = old.cursor();
+    let mut now = file.cursor();
+    for _ in 0..file.record().header.number() {
+        let (before, now) = (before.next()?, now.next()?);
+        if before.map(|line| line.text.to_vec()) != now.map(|line| line.text.to_vec()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The time of the newest message that the file has gained.
@@ -56,13 +74,13 @@ fn newest_of_file(old: View<'_>, file: View<'_>) -> Result<Option<i64>> {
             }
             break;
         }
-        newest = newest.max(time_said(&node));
+        newest = newest.max(conversation_time(&node));
     }
     Ok(newest)
 }
 
 /// The time of an entry that is part of the conversation.
-fn time_said(node: &Node) -> Option<i64> {
+fn conversation_time(node: &Node) -> Option<i64> {
     let is_said = matches!(
         EntryKind::from_code(node.kind),
         Some(

@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::session::view::View;
 use crate::store::clock::now;
 use crate::store::ordinal::Ordinal;
+use crate::store::session_record::NAMED_HERE;
 
 /// A name, and when it was given in milliseconds since 1970.
 pub(super) struct Name {
@@ -24,7 +25,7 @@ pub(super) fn name_to_keep(
     candidate: &mut Candidate,
 ) -> Result<io::Result<Option<Name>>> {
     let record = view.record();
-    let Some(name) = record.title.clone().filter(|_| record.is_named_here) else {
+    let Some(name) = record.title.clone().filter(|_| record.title_rank == NAMED_HERE) else {
         return Ok(Ok(None));
     };
     let time = naming_time(view)?;

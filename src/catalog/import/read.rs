@@ -33,7 +33,7 @@ use crate::store::Store;
 use crate::store::compression::Dictionary;
 use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
-use crate::store::session_record::{ImportedBytes, SessionRecord};
+use crate::store::session_record::{ImportedBytes, NAMED_HERE, SessionRecord};
 use crate::store::snapshot::Snapshot;
 
 /// A file that has grown by more than this, and by more than its old size, is imported again as a whole, which is
@@ -352,7 +352,7 @@ impl<'s> Reader<'s> {
             // With a copy elsewhere, the file at the session's own path may be another state.
             let is_own = |own: &Vec<u8>| record.sources.iter().all(|path| path == own);
             if record.is_ahead() && candidate.source.as_ref().is_some_and(is_own) {
-                noted.is_named_here = false;
+                noted.note_named();
                 noted.imported = match record.rewritten {
                     true => saved_over(candidate).unwrap_or(noted.imported),
                     false => current(View::new(snapshot.rows(session), record))?,
@@ -451,8 +451,7 @@ impl<'s> Reader<'s> {
         if let Some(Name { name, .. }) = &name {
             report.status = ImportStatus::Grown;
             report.add_reason("merged with the name set in the store");
-            (record.title, record.rest.title_rank) = (Some(name.clone()), 0);
-            record.is_named_here = true;
+            (record.title, record.rest.title_rank) = (Some(name.clone()), NAMED_HERE);
             record.note_change();
         }
         let has_bytes_of_file = name.is_none() || record.rewritten;

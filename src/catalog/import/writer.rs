@@ -25,7 +25,7 @@ use crate::store::commit::{Author, Batch, Committed, Creation, Finished, Place};
 use crate::store::ordinal::Ordinal;
 use crate::store::owner::Owner;
 use crate::store::session_key::SessionKey;
-use crate::store::session_record::SessionRecord;
+use crate::store::session_record::{NAMED_HERE, SessionRecord};
 use crate::store::source_record::SourceRecord;
 
 /// The file that is being written.
@@ -40,6 +40,8 @@ struct Current<'s> {
 enum Placed {
     /// In the place of another session, whose lines follow the file's. These other files are sources of the new session too.
     Of { place: Place, own: Vec<Ordinal>, sources: Vec<(Vec<u8>, SourceRecord)> },
+    /// Nowhere: the other session has all of it, in another order.
+    Known,
     /// The two cannot be merged.
     Apart { reason: String },
     /// The file fails.
@@ -214,8 +216,12 @@ impl<'s> Writer<'s> {
             return Ok(());
         };
         let Current { start, indexer, mut creation, .. } = current;
-        let FileStart { session, mut report, replaces, restores, is_agent, .. } = start;
+        let FileStart { session, mut report, replaces, restores, is_agent, record: begun, .. } =
+            start;
         let mut indexed = indexer.finish(&mut creation.rows(&mut self.batch))?;
+        if begun.title_rank == NAMED_HERE && indexed.record.title == begun.title {
+            indexed.record.title_rank = NAMED_HERE;
+        }
         agents::settle(&mut indexed.record, is_agent);
         indexed.record.imported = end.imported;
         indexed.record.dropped = end.dropped;
@@ -237,11 +243,14 @@ impl<'s> Writer<'s> {
                     (place, own) = (of, lines);
                     sources.extend(others);
                 }
+                Placed::Known => {
+                    report.status = ImportStatus::Unchanged;
+                    report.add_reason("the store holds a later state of this session");
+                    report.describe(&record);
+                    return self.drop_rows(Outcome::Final(Box::new(report)));
+                }
                 Placed::Apart { reason } => {
-                    self.failing = None;
-                    // The receiver may be gone; the import continues.
-                    let _ = self.reports.send(Outcome::Apart(report.path, reason));
-                    return Ok(());
+                    return self.drop_rows(Outcome::Apart(report.path, reason));
                 }
                 Placed::Refused { refusal, reason } => {
                     return self.refuse(report, refusal, &reason);
@@ -281,7 +290,15 @@ impl<'s> Writer<'s> {
         report: &mut FileReport,
     ) -> Result<Placed> {
         let Replaced { session: old, revision, on_loss } = replaced;
-        let losses = match self.losses(replaced, session, record, report) {
+        let snapshot = self.store.snapshot()?;
+        // If the session is gone, the commit notices.
+        let Some(of_old) = snapshot.session(old)? else {
+            let place = Place::Of { session: old, revision };
+            return Ok(Placed::Of { place, own: Vec::new(), sources: Vec::new() });
+        };
+        let old_view = View::new(snapshot.rows(old), &of_old);
+        let new_view = View::new(snapshot.rows(session), record);
+        let losses = match losses_unless(on_loss, old_view, new_view, report) {
             Err(Error::Corrupted(damage)) => {
                 let reason = of_session(&damage);
                 return Ok(Placed::Refused { refusal: Refusal::Damaged, reason });
@@ -292,6 +309,7 @@ impl<'s> Writer<'s> {
         match (losses, on_loss) {
             (None, _) => {}
             (Some(losses), OnLoss::Merge) => match losses.into_own() {
+                Ok(_) if merged::adds_nothing(old_view, new_view)? => return Ok(Placed::Known),
                 Ok(lines) => own = lines,
                 Err(losses) => return Ok(Placed::Apart { reason: losses.to_string() }),
             },
@@ -304,17 +322,14 @@ impl<'s> Writer<'s> {
             let lines = if own.len() == 1 { "a line" } else { "lines" };
             report.add_reason(format!("merged with {lines} that only the store has"));
         }
-        let snapshot = self.store.snapshot()?;
         let mut sources = Vec::new();
-        if let Some(of_old) = snapshot.session(old)? {
-            // All that the session's other files had is in the new one.
-            let is_whole = on_loss == OnLoss::Merge;
-            for path in of_old.rest.sources.iter().filter(|path| is_whole && exists(path)) {
-                let source = snapshot.source(path)?.filter(|source| source.session == old);
-                sources.extend(source.map(|source| (path.clone(), source)));
-            }
-            record.moved = of_old.moved;
+        // After a merge the new session has all that the other files of the old one had.
+        let is_merged = on_loss == OnLoss::Merge;
+        for path in of_old.rest.sources.iter().filter(|path| is_merged && exists(path)) {
+            let source = snapshot.source(path)?.filter(|source| source.session == old);
+            sources.extend(source.map(|source| (path.clone(), source)));
         }
+        record.moved = of_old.moved;
         Ok(Placed::Of { place: Place::Of { session: old, revision }, own, sources })
     }
 
@@ -369,24 +384,12 @@ impl<'s> Writer<'s> {
         indexed.settle(self.store, creation, NewLeaf::Line(leaf))
     }
 
-    /// What would be lost with the replaced session. Damage in it fails only its own file.
-    fn losses(
-        &self,
-        replaced: Replaced,
-        session: SessionKey,
-        record: &SessionRecord,
-        report: &mut FileReport,
-    ) -> Result<Option<Losses>> {
-        if replaced.on_loss == OnLoss::Restore {
-            return Ok(None);
-        }
-        match losses(self.store, replaced.session, (session, record)) {
-            Err(Error::Corrupted(damage)) if replaced.on_loss == OnLoss::Accept => {
-                report.add_reason(format!("what the store held is not known: {damage}"));
-                Ok(None)
-            }
-            losses => losses,
-        }
+    /// Ends a file whose session is not kept; its rows stay marked, so that the owner sweeps them.
+    fn drop_rows(&mut self, outcome: Outcome) -> Result<()> {
+        self.failing = None;
+        // The receiver may be gone; the import continues.
+        let _ = self.reports.send(outcome);
+        Ok(())
     }
 
     /// Reports a file as failed; its rows stay marked, so that the owner sweeps them.
@@ -419,5 +422,24 @@ impl<'s> Writer<'s> {
         self.give_up(&reason);
         self.commit()?;
         Ok(())
+    }
+}
+
+/// What would be lost with the replaced session.
+fn losses_unless(
+    on_loss: OnLoss,
+    old: View<'_>,
+    new: View<'_>,
+    report: &mut FileReport,
+) -> Result<Option<Losses>> {
+    if on_loss == OnLoss::Restore {
+        return Ok(None);
+    }
+    match losses(old, new) {
+        Err(Error::Corrupted(damage)) if on_loss == OnLoss::Accept => {
+            report.add_reason(format!("what the store held is not known: {damage}"));
+            Ok(None)
+        }
+        losses => losses,
     }
 }

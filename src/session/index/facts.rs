@@ -4,7 +4,7 @@ use leafline_import::{EntryKind, SPARE_TITLE, SUMMARY_TITLE};
 
 use super::prepare::PreparedLine;
 use crate::store::ordinal::Ordinal;
-use crate::store::session_record::SessionRecord;
+use crate::store::session_record::{NAMED_HERE, SessionRecord};
 
 /// Counts a line. Its number, its bytes and its ids are counted elsewhere.
 pub(crate) fn count(record: &mut SessionRecord, line: &PreparedLine) {
@@ -41,6 +41,7 @@ pub(crate) fn title_counts(title: Option<&String>, title_rank: u8, rank: u8) -> 
     match (title_rank, rank) {
         (SPARE_TITLE, _) => true,
         (_, SPARE_TITLE) => title.is_none_or(String::is_empty),
+        (NAMED_HERE, _) => true,
         _ => rank >= title_rank,
     }
 }

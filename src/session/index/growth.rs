@@ -20,14 +20,14 @@ pub(crate) fn changes_earlier_lines(view: View<'_>, rows: &Rows<'_>) -> Result<b
 /// leaf.
 pub(crate) fn last_that_leads(view: View<'_>) -> Result<Option<Ordinal>> {
     if view.record().known_family().names_leaf() {
-        last_entry_that_leads(view)
+        last_leading_entry(view)
     } else {
         view.rows().leaf()
     }
 }
 
 /// The last entry that leads.
-pub(crate) fn last_entry_that_leads(view: View<'_>) -> Result<Option<Ordinal>> {
+pub(crate) fn last_leading_entry(view: View<'_>) -> Result<Option<Ordinal>> {
     for ordinal in Ordinal::FIRST.up_to(Ordinal::after(view.record().lines)).rev() {
         let node = view.line_node(ordinal)?;
         let kind = EntryKind::from_code(node.kind).unwrap_or(EntryKind::Unknown);

@@ -10,7 +10,7 @@ use super::super::{Entry, Session, SessionReader};
 use super::RepeatedIds;
 use super::append::exact_id;
 use crate::error::Result;
-use crate::session::index::growth::last_entry_that_leads;
+use crate::session::index::growth::last_leading_entry;
 use crate::store::ordinal::Ordinal;
 
 impl Session {
@@ -26,7 +26,7 @@ impl Session {
         let states_it = family.saves_whole()
             || family.entry_ids() == EntryIds::Ordinals
             || view.record().agent.is_some();
-        if states_it || begins_at(view)? == view.rows().leaf()? {
+        if states_it || leaf_by_program(view)? == view.rows().leaf()? {
             return Ok(true);
         }
         if family.names_leaf() {
@@ -42,24 +42,24 @@ impl Session {
             family.explicit_leaf_line(leaf.as_deref(), session, &mut line);
             self.append_lines(&line, RepeatedIds::Add)?;
         } else {
-            let Some((target, label)) = label_that_holds(&reader)? else { return Ok(false) };
+            let Some((target, label)) = label_to_repeat(&reader)? else { return Ok(false) };
             self.label(&target, label.as_deref())?;
         }
         let reader = self.reader()?;
-        Ok(begins_at(reader.view())? == reader.view().rows().leaf()?)
+        Ok(leaf_by_program(reader.view())? == reader.view().rows().leaf()?)
     }
 }
 
 /// The leaf of a session by its program's rule.
-fn begins_at(view: View<'_>) -> Result<Option<Ordinal>> {
-    let last = last_entry_that_leads(view)?;
+fn leaf_by_program(view: View<'_>) -> Result<Option<Ordinal>> {
+    let last = last_leading_entry(view)?;
     let pointers = view.rows().pointers()?;
     let mut lines = Committed { view };
     Ok(decide(&mut lines, view.record().into(), &pointers, &LeafHint::None, last)?.leaf)
 }
 
 /// An entry and its current label; preferably an entry without a label.
-fn label_that_holds(reader: &SessionReader) -> Result<Option<(String, Option<String>)>> {
+fn label_to_repeat(reader: &SessionReader) -> Result<Option<(String, Option<String>)>> {
     let mut labelled = None;
     for ordinal in Ordinal::FIRST.up_to(Ordinal::after(reader.record().lines)).rev() {
         let entry = reader.view().entry(ordinal)?;

@@ -275,20 +275,20 @@ pub(super) struct New {
 impl New {
     /// Those of the lines that are to be added to a session.
     fn of(view: View<'_>, lines: &[u8], repeated: RepeatedIds) -> Result<Self> {
-        let are_there = match repeated {
+        let are_repeated = match repeated {
             RepeatedIds::Add => Vec::new(),
-            RepeatedIds::Ignore => repeated::are_there(view, lines)?,
+            RepeatedIds::Ignore => repeated::find_repeated(view, lines)?,
         };
-        Ok(Self::without(lines, &are_there))
+        Ok(Self::without(lines, &are_repeated))
     }
 
     /// The lines that the session does not have yet.
-    fn without(lines: &[u8], are_there: &[bool]) -> Self {
+    fn without(lines: &[u8], are_repeated: &[bool]) -> Self {
         let mut new =
             Self { text: Vec::with_capacity(lines.len()), appended: AppendedLines::default() };
-        let are_there = are_there.iter().copied().chain(std::iter::repeat(false));
-        for (line, is_there) in split(lines).zip(are_there) {
-            if is_there {
+        let are_repeated = are_repeated.iter().copied().chain(std::iter::repeat(false));
+        for (line, is_repeated) in split(lines).zip(are_repeated) {
+            if is_repeated {
                 new.appended.ignored += 1;
             } else {
                 new.appended.added += 1;
@@ -302,8 +302,8 @@ impl New {
     pub(super) fn of_new(reading: Reading, lines: &[u8]) -> Self {
         let mut known = HashSet::new();
         let is_again = |line| entry_id(reading, line).is_some_and(|id| !known.insert(id));
-        let are_there: Vec<bool> = split(lines).map(is_again).collect();
-        Self::without(lines, &are_there)
+        let are_repeated: Vec<bool> = split(lines).map(is_again).collect();
+        Self::without(lines, &are_repeated)
     }
 }
 

@@ -24,7 +24,7 @@ use crate::store::commit::{Batch, BlobReference, Edit, Rows};
 use crate::store::ordinal::Ordinal;
 use crate::store::record::Record;
 use crate::store::session_key::SessionKey;
-use crate::store::session_record::{ImportedBytes, SessionRecord};
+use crate::store::session_record::{ImportedBytes, NAMED_HERE, SessionRecord};
 
 impl Session {
     /// Names the session; an empty name clears its name. pi appends a `session_info` entry, trimmed; omp writes the
@@ -50,8 +50,7 @@ impl Session {
             names_itself =
                 record.types.iter().any(|count| count.name == EntryKind::SessionInfo.name());
             record.title = Some(name.to_owned()).filter(|name| !name.is_empty());
-            record.title_rank = 0;
-            record.is_named_here = true;
+            record.title_rank = NAMED_HERE;
             if record.title.is_none() {
                 take_spare_title(reader, record)?;
             }
@@ -339,7 +338,6 @@ impl HeaderChange {
         if let Some((title, rank)) = &self.title {
             record.title.clone_from(title);
             record.title_rank = *rank;
-            record.is_named_here = true;
         }
         if let Some(cwd) = &self.cwd {
             record.cwd.clone_from(cwd);
