@@ -130,6 +130,17 @@ pub fn changed_files(_: &Program, folder: &Path) {
         .expect("a file can be copied");
 }
 
+/// Files that have grown, one of them of a session that was changed in the store as well.
+pub fn changed_on_both_sides(program: &Program, folder: &Path) {
+    changed_files(program, folder);
+    let file = folder.join("kept/named.jsonl");
+    let mut grown = std::fs::read_to_string(&file).expect("a file can be read");
+    grown.push_str("{\"type\":\"message\",\"id\":\"grown\",\"parentId\":null,\"timestamp\":\"2026-01-05T10:00:00.000Z\",\"message\":{\"role\":\"user\",\"content\":\"grown\"}}\n");
+    write(file, grown).expect("a file can be written");
+    let entry = "{\"type\":\"message\",\"message\":{\"role\":\"user\",\"content\":\"own\"}}";
+    run(program, folder, &format!("append kept {entry}"));
+}
+
 /// A journal as a killed process leaves it.
 pub fn journal(_: &Program, folder: &Path) {
     let paths = ["store.leafline", "store.leafline.journal"].map(|name| folder.join(name));

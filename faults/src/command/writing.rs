@@ -71,6 +71,12 @@ fn imports() -> Vec<Case> {
             ..import.clone()
         },
         Case {
+            name: "sync, merged",
+            arguments: "sync kept --json",
+            prepare: stock::changed_on_both_sides,
+            ..import.clone()
+        },
+        Case {
             name: "sync --watch",
             arguments: "sync kept --watch --verbose --json",
             input: Input::Interrupted(stock::CHANGED_FILES),
