@@ -238,20 +238,23 @@ fn write(path: &Path, old: Option<&str>, new: &str) -> Result<(), Failure> {
         }
     }
     file.as_file().sync_all().map_err(failed)?;
-    match file.persist(path) {
+    // Unlike `persist`, a rename on Windows replaces a file that another program has open.
+    let (_lock, made) = file.keep().map_err(|error| failed(error.error))?;
+    let named = std::fs::rename(&made, path);
+    if named.is_err() {
+        let _ = std::fs::remove_file(&made);
+    }
+    match named {
         // The file is a mount of its own, as a container has it: nothing can be named over it.
         Err(error)
-            if matches!(
-                error.error.kind(),
-                ErrorKind::ResourceBusy | ErrorKind::CrossesDevices
-            ) =>
+            if matches!(error.kind(), ErrorKind::ResourceBusy | ErrorKind::CrossesDevices) =>
         {
             let mut place = File::options().write(true).open(path).map_err(failed)?;
             place.write_all(new.as_bytes()).map_err(failed)?;
             place.set_len(new.len() as u64).map_err(failed)?;
             place.sync_all().map_err(failed)?;
         }
-        named => drop(named.map_err(|error| failed(error.error))?),
+        named => named.map_err(failed)?,
     }
     // Where folders can be synced, the name survives a loss of power too.
     if let Ok(folder) = std::fs::File::open(folder) {
