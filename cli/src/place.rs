@@ -136,7 +136,8 @@ pub(super) fn quoted(argument: &str) -> String {
     if cfg!(windows) { quoted_on_windows(argument) } else { quoted_on_unix(argument) }
 }
 
-fn quoted_on_unix(argument: &str) -> String {
+/// The same for a shell of Unix.
+pub(super) fn quoted_on_unix(argument: &str) -> String {
     if is_plain(argument, "/._-+@%:=,") {
         argument.to_owned()
     } else {
@@ -144,7 +145,7 @@ fn quoted_on_unix(argument: &str) -> String {
     }
 }
 
-/// Cmd ends a word in quotation marks at `"` alone, and PowerShell replaces what follows `$` and `` ` `` in it. There is no form for
+/// The same for those of Windows. Cmd ends a word in quotation marks at `"` alone, and PowerShell replaces what follows `$` and `` ` `` in it. There is no form for
 /// those that both read alike: this one is PowerShell's, and in cmd such a word stays one word.
 pub(super) fn quoted_on_windows(argument: &str) -> String {
     if is_plain(argument, "/._-+:=\\") {

@@ -167,7 +167,16 @@ pub(super) fn real(path: &Path) -> Result<PathBuf, Failure> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !path.is_symlink() => {
             Ok(path.to_owned())
         }
-        real => real.map_err(failed),
+        real => real.map(usual).map_err(failed),
+    }
+}
+
+/// A path as other programs of Windows take it, which cannot read all in the form that the system gives the real ones.
+fn usual(path: PathBuf) -> PathBuf {
+    let short = path.to_str().and_then(|path| path.strip_prefix(r"\\?\"));
+    match short.filter(|path| path.as_bytes().get(1) == Some(&b':')) {
+        Some(short) => short.into(),
+        None => path,
     }
 }
 
@@ -261,4 +270,20 @@ fn write(path: &Path, old: Option<&str>, new: &str) -> Result<(), Failure> {
         let _ = folder.sync_all();
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_real_path_is_as_others_take_it() {
+        for (path, expected) in [
+            (r"\\?\C:\Users\me", r"C:\Users\me"),
+            (r"\\?\UNC\server\share", r"\\?\UNC\server\share"),
+            ("/home/me", "/home/me"),
+        ] {
+            assert_eq!(usual(path.into()), Path::new(expected));
+        }
+    }
 }
