@@ -1,11 +1,11 @@
 //! Where an output goes: what a path given by the user leads to, and whether it may be written.
 
 use std::fs::Metadata;
-use std::io::{Error as IoError, ErrorKind, Read};
+use std::io::{Error as IoError, ErrorKind};
 use std::path::{Component, Path, PathBuf};
 
 use crate::error::{Error, ExportError, FileContext, Result, StoreFile};
-use crate::regular_file::open_regular;
+use crate::regular_file;
 use crate::store::engine_file::MAGIC;
 use crate::store::exposure::{
     JOURNAL_ENDING, REDACTION_KEY_ENDING, SEARCH_ENDING, SEARCH_MARK, TERMINALS_ENDING,
@@ -250,10 +250,7 @@ pub(crate) fn is_same_file(path: &Path, other: &Path) -> bool {
 
 /// The first bytes of a regular file. One that cannot be read might be a store.
 fn beginning(path: &Path) -> Result<Vec<u8>> {
-    let mut beginning = Vec::with_capacity(JOURNAL_MAGIC.len());
-    let file = open_regular(path).at("reading", path)?;
-    file.take(JOURNAL_MAGIC.len() as u64).read_to_end(&mut beginning).at("reading", path)?;
-    Ok(beginning)
+    regular_file::beginning(path, JOURNAL_MAGIC.len()).at("reading", path)
 }
 
 fn ends_with_separator(path: &Path) -> bool {

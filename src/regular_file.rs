@@ -2,8 +2,16 @@
 //! files are opened.
 
 use std::fs::{File, FileType, Metadata, OpenOptions};
-use std::io::{Error, ErrorKind, Result};
+use std::io::{Error, ErrorKind, Read, Result, Seek};
 use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// The error of Windows for a part of a file that another process has locked (ERROR_LOCK_VIOLATION).
+const LOCK_VIOLATION: i32 = 33;
+
+/// How long to wait for that process, and how often to look. It has the lock for the time of a commit.
+const PATIENCE: Duration = Duration::from_secs(120);
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// Opens a regular file to read it, without waiting. A link is followed.
 ///
@@ -24,6 +32,34 @@ pub(crate) fn open_regular(path: &Path) -> Result<File> {
     // Something else may have come there meanwhile.
     check_regular(&file.metadata()?)?;
     Ok(file)
+}
+
+/// Reads, and again while another process locks what is to be read. Only on Windows does a lock keep others from reading.
+pub(crate) fn read_unlocked<T>(mut read: impl FnMut() -> Result<T>) -> Result<T> {
+    let begun = Instant::now();
+    loop {
+        match read() {
+            Err(error) if is_locked(&error) && begun.elapsed() < PATIENCE => {
+                std::thread::sleep(PAUSE);
+            }
+            read => return read,
+        }
+    }
+}
+
+fn is_locked(error: &Error) -> bool {
+    cfg!(windows) && error.raw_os_error() == Some(LOCK_VIOLATION)
+}
+
+/// The first bytes of a regular file, at most so many.
+pub(crate) fn beginning(path: &Path, most: usize) -> Result<Vec<u8>> {
+    let file = open_regular(path)?;
+    read_unlocked(|| {
+        let (mut file, mut bytes) = (&file, Vec::with_capacity(most));
+        file.rewind()?;
+        file.take(most as u64).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    })
 }
 
 /// Whether there is a regular file. One that cannot be looked at is assumed to be there.
@@ -74,9 +110,16 @@ fn special(_: FileType) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
-
     use super::*;
+
+    #[test]
+    fn the_beginning_of_a_file_is_what_there_is() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "text").unwrap();
+        assert_eq!(beginning(file.path(), 3).unwrap(), b"tex");
+        assert_eq!(beginning(file.path(), 9).unwrap(), b"text");
+        assert!(beginning(file.path().parent().unwrap(), 3).is_err());
+    }
 
     #[test]
     fn only_what_is_known_to_be_no_file_is_none() {

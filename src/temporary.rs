@@ -10,7 +10,7 @@ use std::io::{ErrorKind, Result};
 use std::path::Path;
 use std::sync::Arc;
 
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 use uuid::Uuid;
 
 use crate::in_place::{is_mount, write_over};
@@ -98,6 +98,12 @@ impl Drop for Temporary {
             let _ = self.folder.remove(&self.name);
         }
     }
+}
+
+/// Gives a file the name of another one, which may be open. `persist` cannot do that on Windows.
+pub(crate) fn replace(made: TempPath, path: &Path) -> Result<()> {
+    let made = made.keep().map_err(|error| error.error)?;
+    std::fs::rename(&made, path).inspect_err(|_| drop(std::fs::remove_file(&made)))
 }
 
 /// Removes what killed processes left in a folder. What cannot be examined or removed stays.

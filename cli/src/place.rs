@@ -133,15 +133,41 @@ fn tell_if_open_to_others(store: &Store) {
 
 /// An argument as a shell takes it: on Windows both of its shells.
 pub(super) fn quoted(argument: &str) -> String {
-    let others = if cfg!(windows) { "/._-+@:=\\" } else { "/._-+@%:=," };
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || others.contains(c);
-    if !argument.is_empty() && argument.chars().all(is_plain) {
+    if cfg!(windows) { quoted_on_windows(argument) } else { quoted_on_unix(argument) }
+}
+
+/// The same for a shell of Unix.
+pub(super) fn quoted_on_unix(argument: &str) -> String {
+    if is_plain(argument, "/._-+@%:=,") {
         argument.to_owned()
-    } else if cfg!(windows) {
-        format!("\"{argument}\"")
     } else {
         format!("'{}'", argument.replace('\'', r"'\''"))
     }
+}
+
+/// The same for those of Windows. Cmd ends a word in quotation marks at `"` alone, and PowerShell replaces what follows `$` and `` ` `` in it. There is no form for
+/// those that both read alike: this one is PowerShell's, and in cmd such a word stays one word.
+pub(super) fn quoted_on_windows(argument: &str) -> String {
+    if is_plain(argument, "/._-+:=\\") {
+        return argument.to_owned();
+    }
+    let mut quoted = String::from("\"");
+    for character in argument.chars() {
+        match character {
+            '"' => quoted.push_str("\"\""),
+            // PowerShell takes the typographic ones for others.
+            '$' | '`' | '\u{201c}' | '\u{201d}' | '\u{201e}' => quoted.extend(['`', character]),
+            other => quoted.push(other),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+/// Whether an argument needs no quotation marks: it has only letters, digits and these.
+fn is_plain(argument: &str, others: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || others.contains(c);
+    !argument.is_empty() && argument.chars().all(is_plain)
 }
 
 /// A path for a person or for JSON: bytes that are not text become U+FFFD.
@@ -155,13 +181,34 @@ mod tests {
 
     #[test]
     fn arguments_are_quoted_for_a_shell() {
-        assert_eq!(quoted("/home/robin/sessions.leafline"), "/home/robin/sessions.leafline");
-        assert_eq!(quoted("/a b/it's"), r"'/a b/it'\''s'");
-        assert_eq!(quoted("$(x)"), "'$(x)'");
-        assert_eq!(quoted(""), "''");
-        assert_eq!(quoted("/work/a-b"), "/work/a-b");
-        assert_eq!(quoted("a b"), "'a b'");
-        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
-        assert_eq!(quoted("~"), "'~'");
+        for (argument, expected) in [
+            ("/home/robin/sessions.leafline", "/home/robin/sessions.leafline"),
+            ("/a b/it's", r"'/a b/it'\''s'"),
+            ("$(x)", "'$(x)'"),
+            ("", "''"),
+            ("/work/a-b", "/work/a-b"),
+            ("a b", "'a b'"),
+            ("it's $HOME", r"'it'\''s $HOME'"),
+            ("~", "'~'"),
+        ] {
+            assert_eq!(quoted_on_unix(argument), expected);
+        }
+    }
+
+    #[test]
+    fn arguments_are_quoted_for_both_shells_of_windows() {
+        for (argument, expected) in [
+            (r"C:\Users\me\sessions.leafline", r"C:\Users\me\sessions.leafline"),
+            (r"C:\Users\it's me", "\"C:\\Users\\it's me\""),
+            (r"C:\a&b", "\"C:\\a&b\""),
+            (r"C:\100%", "\"C:\\100%\""),
+            ("@x", "\"@x\""),
+            ("", "\"\""),
+            (r"C:\$a", "\"C:\\`$a\""),
+            ("\" & calc & \"$(calc)`", "\"\"\" & calc & \"\"`$(calc)``\""),
+            ("\u{201d}; calc", "\"`\u{201d}; calc\""),
+        ] {
+            assert_eq!(quoted_on_windows(argument), expected);
+        }
     }
 }

@@ -166,8 +166,9 @@ pub(super) fn remark(report: &ExportReport, out: &mut Output) {
 /// Becomes the program, where the system can do that.
 pub(super) fn go_on(resumption: &Resumption) -> Result<Status, Failure> {
     let (program, _) = resumption.command.split_first().expect("a command has a program");
+    let found = if cfg!(windows) { on_windows(program, Path::is_file) } else { None };
     let command = |words: &[OsString]| {
-        let mut command = Command::new(program);
+        let mut command = Command::new(found.as_deref().unwrap_or(program));
         command.args(words.iter().skip(1));
         if let Some(directory) = &resumption.directory {
             command.current_dir(directory);
@@ -194,6 +195,19 @@ pub(super) fn go_on(resumption: &Resumption) -> Result<Status, Failure> {
     }
 }
 
+/// Where Windows has a program, by the endings that a shell tries: npm makes scripts, which are not found without them.
+fn on_windows(program: &OsStr, is_file: impl Fn(&Path) -> bool) -> Option<OsString> {
+    let folders = std::env::var_os("PATH")?;
+    std::env::split_paths(&folders).find_map(|folder| {
+        let paths = [".exe", ".cmd", ".bat"].map(|ending| {
+            let mut name = program.to_owned();
+            name.push(ending);
+            folder.join(name)
+        });
+        paths.into_iter().find(|path| is_file(path)).map(Into::into)
+    })
+}
+
 /// Fails if the session's directory, in which its program is run, is not there: before anything is written.
 pub(super) fn check_directory(store: &Store, session: &str) -> Result<(), Failure> {
     let facts = store.reader(session)?.facts();
@@ -209,4 +223,21 @@ pub(super) fn check_directory(store: &Store, session: &str) -> Result<(), Failur
 /// A word of a printed command. What a terminal would take for itself does not reach it.
 fn word(text: &OsStr) -> String {
     quoted(&text::printable(&text.to_string_lossy()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_is_found_by_its_ending() {
+        let found = |there: &str| {
+            let is_file = |path: &Path| path.file_name() == Some(there.as_ref());
+            let path = on_windows("pi".as_ref(), is_file)?;
+            Path::new(&path).file_name().map(OsStr::to_owned)
+        };
+        assert_eq!(found("pi.cmd"), Some("pi.cmd".into()));
+        assert_eq!(found("pi.exe"), Some("pi.exe".into()));
+        assert_eq!(found("pi"), None);
+    }
 }

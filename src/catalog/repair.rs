@@ -113,6 +113,11 @@ impl Store {
                 write_over(&place, &file).at("writing", path)?;
                 let _ = std::fs::remove_file(&whole);
             }
+            // Some file systems of Windows name nothing over a file that is open.
+            Err(error) if cfg!(windows) && error.kind() == ErrorKind::PermissionDenied => {
+                drop(alone);
+                std::fs::rename(&new, path).at("naming", path)?;
+            }
             renamed => renamed.at("naming", path)?,
         }
         made.paths.clear();
@@ -121,7 +126,6 @@ impl Store {
             std::fs::remove_file(&journal).at("naming", &journal)?;
             sync_folder(folder_of(path));
         }
-        drop(alone);
         Ok(Some(Repair { salvage, kept }))
     }
 }

@@ -12,6 +12,7 @@ use super::{
 use crate::catalog::file_time::nanoseconds;
 use crate::error::{Error, FileContext, Result, StorageError};
 use crate::lasting::sync_folder;
+use crate::temporary::replace;
 
 /// The files that a program would have without a storage.
 ///
@@ -121,7 +122,7 @@ impl SessionStorage for FileSessionStorage {
         temporary.as_file().sync_all().at("writing", path)?;
         let turn = Turn::of(&file)?;
         expected.check(path, size_of(&file)?)?;
-        temporary.persist(&file).map_err(|error| error.error).at("naming", path)?;
+        replace(temporary.into_temp_path(), &file).at("naming", path)?;
         drop(turn);
         sync_folder(folder);
         Ok(())

@@ -17,11 +17,11 @@ use crate::destination::{end_of_links, folder_of, with_ending};
 use crate::error::{Error, FileContext, Result, StoreError};
 use crate::lasting::{make_folders, sync_folder};
 use crate::private::new_file;
-use crate::regular_file::open_regular;
+use crate::regular_file::{beginning, open_regular};
 use crate::rights::Rights;
 use crate::store::pages::ReadableTable;
 use crate::store::whole_lock::try_lock;
-use crate::temporary::{Temporary, remove_left};
+use crate::temporary::{Temporary, remove_left, replace};
 
 /// Lengths of the files that redb leaves if it is killed while creating a database: versions up to 4.5, and 4.6.
 const UNBORN_LENGTHS: [u64; 2] = [1_056_768, 73_728];
@@ -120,7 +120,13 @@ pub(super) fn make(path: &Path) -> Result<()> {
         // The process that has the leftover's lock may overwrite it; if there is no leftover, the first process creates
         // the store.
         let named = match leftover {
-            Some(_) => made.persist(path).map_err(|error| error.error),
+            // Some file systems of Windows name nothing over a file that is open.
+            Some(lock) if cfg!(windows) => {
+                let removed = std::fs::remove_file(path);
+                drop(lock);
+                removed.and_then(|()| name_new(made, path))
+            }
+            Some(_) => replace(made, path),
             None => name_new(made, path),
         };
         match named {
@@ -178,9 +184,7 @@ fn check_place(path: &Path) -> Result<()> {
 
 /// Whether a file begins as a store does.
 fn is_store(path: &Path) -> bool {
-    let mut magic = [0; MAGIC.len()];
-    let read = open_regular(path).and_then(|mut file| file.read_exact(&mut magic));
-    read.is_ok() && magic == MAGIC
+    beginning(path, MAGIC.len()).is_ok_and(|beginning| beginning == MAGIC)
 }
 
 /// A store without sessions that has a temporary name, and is removed unless it gets another.
@@ -213,7 +217,7 @@ impl Unnamed {
 
     /// Gives it the name of a file, which it replaces.
     pub(super) fn replace(self, path: &Path) -> Result<()> {
-        self.file.persist(path).map_err(|error| error.error).at("naming", path)?;
+        replace(self.file, path).at("naming", path)?;
         recorder::named(path);
         sync_folder(folder_of(path));
         Ok(())
@@ -235,10 +239,9 @@ fn name_new(made: TempPath, path: &Path) -> std::io::Result<()> {
     };
     new_file().write(true).create_new(true).open(path)?;
     match take_leftover(path) {
-        Ok(Leftover::Taken(lock)) => made.persist(path).map_err(|error| {
+        Ok(Leftover::Taken(lock)) => replace(made, path).inspect_err(|_| {
             let _ = std::fs::remove_file(path);
             drop(lock);
-            error.error
         }),
         // Another process was faster, and has it now.
         Ok(Leftover::None | Leftover::Busy) => Err(ErrorKind::AlreadyExists.into()),

@@ -4,6 +4,9 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
+#[cfg(windows)]
+use winapi_util::{Handle, file::information};
+
 /// How many names a file has, and how many bytes.
 ///
 /// Only these are asked of Linux. Who asks when a file was changed, too, makes the next change note its exact time, which
@@ -34,10 +37,9 @@ pub(super) fn names_and_length(file: &File) -> io::Result<(u64, u64)> {
     file.metadata().map(|facts| (facts.nlink(), facts.len()))
 }
 
-/// On other systems an open file keeps its name.
-#[cfg(not(unix))]
+#[cfg(windows)]
 pub(super) fn names_and_length(file: &File) -> io::Result<(u64, u64)> {
-    file.metadata().map(|facts| (1, facts.len()))
+    information(file).map(|facts| (facts.number_of_links(), facts.file_size()))
 }
 
 /// How many names a file has: none once it was deleted or replaced.
@@ -46,10 +48,9 @@ pub(super) fn names_of(file: &File) -> io::Result<u64> {
 }
 
 /// Whether the path still names the open file.
-#[cfg(unix)]
 pub(super) fn is_named(file: &File, path: &Path) -> io::Result<bool> {
     match identity_and_length(path) {
-        Ok((named, _)) => Ok(Some(named) == identity(file)?),
+        Ok((named, _)) => Ok(named == identity(file)?),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
@@ -63,15 +64,16 @@ pub(super) fn may_be_named(file: &File, path: &Path) -> io::Result<bool> {
 /// The device of a file, and its number there.
 pub(super) type Identity = (u64, u64);
 
-/// The identity of an open file; `None` where the system does not tell it.
-pub(super) fn identity(file: &File) -> io::Result<Option<Identity>> {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        file.metadata().map(|facts| Some((facts.dev(), facts.ino())))
-    }
-    #[cfg(not(unix))]
-    file.metadata().map(|_| None)
+/// The identity of an open file.
+#[cfg(unix)]
+pub(super) fn identity(file: &File) -> io::Result<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    file.metadata().map(|facts| (facts.dev(), facts.ino()))
+}
+
+#[cfg(windows)]
+pub(super) fn identity(file: &File) -> io::Result<Identity> {
+    information(file).map(|facts| (facts.volume_serial_number(), facts.file_index()))
 }
 
 /// The identity of the file that a path names, and how many bytes it has. Times are not asked for, as in [`names_and_length`].
@@ -101,10 +103,10 @@ pub(super) fn identity_and_length(path: &Path) -> io::Result<(Identity, u64)> {
     std::fs::metadata(path).map(|facts| ((facts.dev(), facts.ino()), facts.len()))
 }
 
-/// On other systems the identity is not told.
-#[cfg(not(unix))]
+#[cfg(windows)]
 pub(super) fn identity_and_length(path: &Path) -> io::Result<(Identity, u64)> {
-    std::fs::metadata(path).map(|facts| ((0, 0), facts.len()))
+    let facts = information(Handle::from_path_any(path)?)?;
+    Ok(((facts.volume_serial_number(), facts.file_index()), facts.file_size()))
 }
 
 /// Whether a file is mounted by itself, as containers do it: then what is next to it there is of another file system, or another
@@ -135,13 +137,7 @@ pub(super) fn is_mount(_: &Path) -> bool {
     false
 }
 
-/// On other systems an open file keeps its name.
-#[cfg(not(unix))]
-pub(super) fn is_named(_: &File, _: &Path) -> io::Result<bool> {
-    Ok(true)
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
 
@@ -155,9 +151,13 @@ mod tests {
         assert_eq!(names_and_length(&file).unwrap(), (1, 5));
         std::fs::hard_link(&first, &second).unwrap();
         assert_eq!(names_of(&file).unwrap(), 2);
+        assert!(is_named(&file, &second).unwrap());
         std::fs::remove_file(&first).unwrap();
+        assert!(!is_named(&file, &first).unwrap());
         std::fs::rename(&second, &first).unwrap();
         assert_eq!(names_of(&file).unwrap(), 1);
+        File::create(&second).unwrap();
+        assert!(is_named(&file, &first).unwrap() && !is_named(&file, &second).unwrap());
         std::fs::remove_file(&first).unwrap();
         assert_eq!(names_of(&file).unwrap(), 0);
     }

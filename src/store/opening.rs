@@ -1,7 +1,7 @@
 //! Opening a store's file.
 
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::pages::{Checked, HEADER, Pages, guarded, has_commit};
 use super::writing::Engine;
 use super::{Handle, StoreOptions};
 use crate::error::{Corruption, Error, FileContext, Result, StoreError};
-use crate::regular_file::open_regular;
+use crate::regular_file::beginning;
 
 /// How often a file is recovered before it is read: each time another writer may leave it again.
 const RECOVERIES: u32 = 5;
@@ -222,11 +222,11 @@ pub(super) fn open_file(path: &Path) -> Result<File> {
 /// Whether a file that the engine does not open is one of the engine's, and damaged: most of the magic number is there, and the
 /// place of a commit with its checksum.
 fn has_damaged_header(path: &Path) -> bool {
-    let mut header = [0; HEADER];
-    let read = open_regular(path).and_then(|mut file| file.read_exact(&mut header));
+    let read = beginning(path, HEADER).ok().and_then(|header| header.try_into().ok());
+    let Some(header): Option<[u8; HEADER]> = read else { return false };
     // The engine writes it last: where it is missing, the file was never one.
     let of_magic = header.iter().zip(MAGIC).filter(|(byte, wanted)| **byte == *wanted).count();
-    read.is_ok() && 2 * of_magic > MAGIC.len() && has_commit(&header)
+    2 * of_magic > MAGIC.len() && has_commit(&header)
 }
 
 fn is_write_refusal(kind: ErrorKind) -> bool {

@@ -167,7 +167,16 @@ pub(super) fn real(path: &Path) -> Result<PathBuf, Failure> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && !path.is_symlink() => {
             Ok(path.to_owned())
         }
-        real => real.map_err(failed),
+        real => real.map(usual).map_err(failed),
+    }
+}
+
+/// A path as other programs of Windows take it, which cannot read all in the form that the system gives the real ones.
+fn usual(path: PathBuf) -> PathBuf {
+    let short = path.to_str().and_then(|path| path.strip_prefix(r"\\?\"));
+    match short.filter(|path| path.as_bytes().get(1) == Some(&b':')) {
+        Some(short) => short.into(),
+        None => path,
     }
 }
 
@@ -238,24 +247,43 @@ fn write(path: &Path, old: Option<&str>, new: &str) -> Result<(), Failure> {
         }
     }
     file.as_file().sync_all().map_err(failed)?;
-    match file.persist(path) {
+    // Unlike `persist`, a rename on Windows replaces a file that another program has open.
+    let (_lock, made) = file.keep().map_err(|error| failed(error.error))?;
+    let named = std::fs::rename(&made, path);
+    if named.is_err() {
+        let _ = std::fs::remove_file(&made);
+    }
+    match named {
         // The file is a mount of its own, as a container has it: nothing can be named over it.
         Err(error)
-            if matches!(
-                error.error.kind(),
-                ErrorKind::ResourceBusy | ErrorKind::CrossesDevices
-            ) =>
+            if matches!(error.kind(), ErrorKind::ResourceBusy | ErrorKind::CrossesDevices) =>
         {
             let mut place = File::options().write(true).open(path).map_err(failed)?;
             place.write_all(new.as_bytes()).map_err(failed)?;
             place.set_len(new.len() as u64).map_err(failed)?;
             place.sync_all().map_err(failed)?;
         }
-        named => drop(named.map_err(|error| failed(error.error))?),
+        named => named.map_err(failed)?,
     }
     // Where folders can be synced, the name survives a loss of power too.
     if let Ok(folder) = std::fs::File::open(folder) {
         let _ = folder.sync_all();
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_real_path_is_as_others_take_it() {
+        for (path, expected) in [
+            (r"\\?\C:\Users\me", r"C:\Users\me"),
+            (r"\\?\UNC\server\share", r"\\?\UNC\server\share"),
+            ("/home/me", "/home/me"),
+        ] {
+            assert_eq!(usual(path.into()), Path::new(expected));
+        }
+    }
 }

@@ -11,7 +11,7 @@ use super::change::{self, Step};
 use super::settings::{self, Found, Insertion};
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::place::{quoted, shown};
+use crate::place::{quoted_on_unix, shown};
 
 /// The file with the program's settings, beside the folder of its sessions.
 const SETTINGS: &str = "settings.json";
@@ -45,13 +45,14 @@ fn places() -> Result<(PathBuf, PathBuf), Failure> {
     Ok((sessions, change::real(&settings)?))
 }
 
-/// What the hook runs. The search index is left to the next search: the program waits for this.
+/// What the hook runs, for the shell that the program runs it by: on Windows Git's. The search index is left to the next search: the
+/// program waits for this.
 fn command(setting: &Setting, sessions: PathBuf) -> Result<String, Failure> {
     let sessions = std::path::absolute(sessions).map_err(Failure::NoCurrentDirectory)?;
     let sessions = super::text_of(sessions, setting.is_shown)?;
     let words =
         [&setting.program, "--store", &setting.store, "sync", "--quiet", "--no-index", &sessions];
-    Ok(words.map(quoted).join(" "))
+    Ok(words.map(|word| quoted_on_unix(word)).join(" "))
 }
 
 /// What puts the hook in; nothing if it is there. For settings that cannot be edited, prints what is to be added by hand.

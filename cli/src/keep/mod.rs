@@ -6,6 +6,7 @@ mod mark;
 mod service;
 mod settings;
 mod status;
+mod task;
 
 use std::path::PathBuf;
 
@@ -47,7 +48,8 @@ enum Action {
 
 /// Begin to keep: show what is written and run, ask, and do it
 ///
-/// The service is a unit of systemd in ~/.config/systemd/user, or an agent of launchd in ~/Library/LaunchAgents. It names this
+/// The service is a unit of systemd in ~/.config/systemd/user, an agent of launchd in ~/Library/LaunchAgents, or on Windows a
+/// scheduled task of yours, whose description is kept in %LOCALAPPDATA%\leafline. It names this
 /// program, this store and the folders that the programs' variables (CLAUDE_CONFIG_DIR and the like) name now; run this again
 /// when one of them has changed. The hook is a group of SessionEnd in Claude Code's settings.json, of which every other byte
 /// stays. Where systemd cannot be asked, as in most containers, nothing is written, and the line to run is shown.
@@ -148,7 +150,10 @@ impl Setting {
     }
 
     /// The line that does without a service.
-    fn line(&self) -> String {
+    fn line(&self, manager: Manager) -> String {
+        if manager == Manager::Tasks {
+            return task::line(self);
+        }
         let words = [&self.program]
             .into_iter()
             .chain(&self.arguments())
@@ -232,14 +237,16 @@ fn without_service(
     setting: &Setting,
     out: &mut Output,
 ) -> Result<Status, Failure> {
+    let line = setting.line(manager);
+    let time = manager.time_of_line();
     complain(&format!(
-        "{} cannot be asked to run a service here, and nothing was written. This line does the same until the machine stops; `leafline keep on --hook` has Claude Code do it at the end of each session:",
+        "{} cannot be asked to run a service here, and nothing was written. This line does the same {time}; `leafline keep on --hook` has Claude Code do it at the end of each session:",
         manager.name()
     ));
     if out.is_json() {
-        out.json(&serde_json::json!({"line": setting.line()}))?;
+        out.json(&serde_json::json!({"line": line}))?;
     } else {
-        out.line(format_args!("{}", text::printable(&setting.line())))?;
+        out.line(format_args!("{}", text::printable(&line)))?;
     }
     Ok(Status::Failed)
 }

@@ -1,4 +1,4 @@
-//! The service that keeps the store in step: a unit of systemd, or an agent of launchd.
+//! The service that keeps the store in step: a unit of systemd, an agent of launchd, or a task of Windows.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use super::Setting;
 use super::change::Step;
 use super::mark::{is_as_marked, marked};
+use super::task::{self, TASK};
 use crate::failure::Failure;
 use crate::place::shown;
 
@@ -25,6 +26,8 @@ pub(super) enum Manager {
     Systemd,
     /// launchd, for the user's session.
     Launchd,
+    /// The task scheduler of Windows.
+    Tasks,
 }
 
 /// What is known of the service.
@@ -49,13 +52,28 @@ pub(super) struct State {
 impl Manager {
     /// The one of this system.
     pub(super) fn of_system() -> Self {
-        if cfg!(target_os = "macos") { Self::Launchd } else { Self::Systemd }
+        if cfg!(windows) {
+            Self::Tasks
+        } else if cfg!(target_os = "macos") {
+            Self::Launchd
+        } else {
+            Self::Systemd
+        }
     }
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Systemd => "systemd",
             Self::Launchd => "launchd",
+            Self::Tasks => "the task scheduler",
+        }
+    }
+
+    /// How long the line works that does without it.
+    pub(super) fn time_of_line(self) -> &'static str {
+        match self {
+            Self::Systemd | Self::Launchd => "until the machine stops",
+            Self::Tasks => "as long as its window is open",
         }
     }
 
@@ -64,6 +82,7 @@ impl Manager {
         match self {
             Self::Systemd => answer("systemctl", &["--user", "show-environment"]).is_some(),
             Self::Launchd => answer("launchctl", &["version"]).is_some(),
+            Self::Tasks => answer("schtasks", &["/?"]).is_some(),
         }
     }
 
@@ -76,6 +95,12 @@ impl Manager {
                 named.unwrap_or_else(|| home.join(".config")).join("systemd/user").join(UNIT)
             }
             Self::Launchd => home.join("Library/LaunchAgents").join(format!("{LABEL}.plist")),
+            Self::Tasks => {
+                let named = std::env::var_os("LOCALAPPDATA").map(PathBuf::from);
+                let named = named.filter(|folder| folder.is_absolute());
+                let folder = named.unwrap_or_else(|| home.join("AppData").join("Local"));
+                folder.join("leafline").join(format!("{TASK}.xml"))
+            }
         }
     }
 
@@ -84,6 +109,7 @@ impl Manager {
         let text = match self {
             Self::Systemd => unit(setting),
             Self::Launchd => agent(setting)?,
+            Self::Tasks => task::text(setting, &user())?,
         };
         let (at, around) = self.place_of_mark();
         Ok(marked(&text, at, around))
@@ -98,7 +124,7 @@ impl Manager {
     fn place_of_mark(self) -> (usize, (&'static str, &'static str)) {
         match self {
             Self::Systemd => (0, ("# ", "")),
-            Self::Launchd => (1, ("<!-- ", " -->")),
+            Self::Launchd | Self::Tasks => (1, ("<!-- ", " -->")),
         }
     }
 
@@ -117,6 +143,11 @@ impl Manager {
                     Step::run("launchctl", &["bootstrap", &domain, &shown(path)]),
                 ]
             }
+            Self::Tasks => vec![
+                Step::try_to_run("schtasks", &["/End", "/TN", TASK]),
+                Step::run("schtasks", &["/Create", "/TN", TASK, "/XML", &shown(path), "/F"]),
+                Step::run("schtasks", &["/Run", "/TN", TASK]),
+            ],
         }
     }
 
@@ -139,6 +170,11 @@ impl Manager {
                 let name = format!("{}/{LABEL}", domain());
                 vec![Step::try_to_run("launchctl", &["bootout", &name]), file]
             }
+            Self::Tasks => vec![
+                Step::try_to_run("schtasks", &["/End", "/TN", TASK]),
+                Step::try_to_run("schtasks", &["/Delete", "/TN", TASK, "/F"]),
+                file,
+            ],
         }
     }
 
@@ -158,7 +194,7 @@ impl Manager {
             installed: text.is_some(),
             edited: text.as_ref().is_some_and(|text| !self.is_own(text)),
             current: text.as_ref() == Some(&self.text(setting)?),
-            running: matches!(state.as_deref(), Some("active" | "running")),
+            running: matches!(state.as_deref(), Some("active" | "running" | "Running")),
             state,
             since,
         })
@@ -182,6 +218,13 @@ impl Manager {
                 let told = answer("launchctl", &["print", &format!("{}/{LABEL}", domain())])?;
                 Some((of(&told, "state", "=")?, None))
             }
+            // What `schtasks` says is in the user's language.
+            Self::Tasks => {
+                let state = format!("(Get-ScheduledTask -TaskName {TASK}).State");
+                let arguments = ["-NoProfile", "-NonInteractive", "-Command", &state];
+                let told = answer("powershell", &arguments)?;
+                Some(told.trim().to_owned()).filter(|state| !state.is_empty()).map(|it| (it, None))
+            }
         }
     }
 }
@@ -196,6 +239,11 @@ fn answer(program: &str, arguments: &[&str]) -> Option<String> {
 /// The session of launchd that the user's agents belong to.
 fn domain() -> String {
     format!("gui/{}", answer("id", &["-u"]).unwrap_or_default().trim())
+}
+
+/// The user whom a task is of, with the domain.
+fn user() -> String {
+    answer("whoami", &[]).unwrap_or_default().trim().to_owned()
 }
 
 fn unit(setting: &Setting) -> String {
@@ -275,8 +323,8 @@ fn agent(setting: &Setting) -> Result<String, Failure> {
     ))
 }
 
-/// A text in a property list.
-fn in_xml(text: &str) -> Result<String, Failure> {
+/// A text in XML.
+pub(super) fn in_xml(text: &str) -> Result<String, Failure> {
     let mut escaped = String::new();
     for character in text.chars() {
         match character {

@@ -58,7 +58,7 @@ pub(super) fn run(
     // One that was changed by hand stays as it is.
     let hook_is_edited = hook.edited;
     let can_serve = service.running || manager.runs();
-    let line = (!kept && !can_serve).then(|| setting.line());
+    let line = (!kept && !can_serve).then(|| setting.line(manager));
     let spinner = Spinner::new("looking at the programs' files");
     let mut folders = Vec::new();
     for folder in program_folders() {
@@ -93,8 +93,8 @@ pub(super) fn run(
             let hook =
                 ", or `leafline keep on --hook` to have Claude Code's sessions kept when they end";
             let hook = if hook_is_edited { "" } else { hook };
-            let advice =
-                format!("Run this line to keep what is written until the machine stops{hook}:");
+            let time = manager.time_of_line();
+            let advice = format!("Run this line to keep what is written {time}{hook}:");
             write_beside("", 0, &advice, out)?;
             // Whole, so that it can be copied.
             out.line(format_args!("{}", text::printable(&line)))?;

@@ -99,6 +99,11 @@ fn shells_complete_sessions_with_the_lines_of_the_readme() {
         ),
     ];
     let readme = include_str!("../../../README.md");
+    // PowerShell is not here to be asked.
+    assert!(
+        readme
+            .contains(r#"$env:COMPLETE = "powershell"; leafline | Out-String | Invoke-Expression"#)
+    );
     for (shell, line, expected) in lines {
         assert!(readme.contains(line), "{line}");
         match by_shell(&scene, shell) {

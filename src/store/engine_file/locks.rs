@@ -7,6 +7,7 @@ use std::sync::{MutexGuard, PoisonError};
 use redb::{BackendError, StorageBackend as _};
 
 use super::EngineFile;
+use super::own_locks::Share;
 
 /// Where the bytes begin that stand for owners of unfinished rows, one byte per token.
 const OWNERS: u64 = 1 << 61;
@@ -42,6 +43,17 @@ pub(crate) enum Held {
 impl Held {
     fn first(self) -> u64 {
         FIRST + ((self as u64 + 1) << 32)
+    }
+
+    /// The byte that several may share, or one may have with the others of [`Self::own`].
+    pub(super) fn shared(self) -> (Bound<u64>, Bound<u64>) {
+        self.bytes(0, 0)
+    }
+
+    /// The bytes that any process may lock.
+    #[cfg(test)]
+    pub(super) fn all(self) -> (Bound<u64>, Bound<u64>) {
+        self.bytes(0, u32::MAX)
     }
 
     fn bytes(self, first: u32, last: u32) -> (Bound<u64>, Bound<u64>) {
@@ -101,7 +113,7 @@ impl EngineFile {
     /// Whether another process, or another open file of this one, has the lock of an owner's token.
     pub(crate) fn is_owner_elsewhere(&self, token: u64) -> Result<bool, BackendError> {
         let byte = owner_byte(token);
-        self.query(byte, byte)
+        self.query((byte, byte))
     }
 
     /// Says, until the answer is dropped, that the commit which this open file makes changes nothing that a record of the
@@ -143,7 +155,7 @@ impl EngineFile {
         if self.0.is_passable.load(Ordering::SeqCst) {
             return Ok(true);
         }
-        self.query(PASSABLE, PASSABLE)
+        self.query((PASSABLE, PASSABLE))
     }
 
     /// Whether appends have to wait until the last commit is confirmed.
@@ -166,16 +178,12 @@ impl EngineFile {
 
     /// Whether another open file holds a lock.
     pub(crate) fn is_held_elsewhere(&self, held: Held) -> Result<bool, BackendError> {
-        let (first, last) = held.bytes(0, 0);
-        self.query(first, last)
+        self.query(held.shared())
     }
 
     /// The number of the process that holds a lock, as it knows itself; `None` if none does, or it changes meanwhile.
     pub(crate) fn holder(&self, held: Held) -> Result<Option<u32>, BackendError> {
-        let is_held = |first, last| {
-            let (first, last) = held.bytes(first, last);
-            self.query(first, last)
-        };
+        let is_held = |first, last| self.query(held.bytes(first, last));
         // The highest byte that is locked.
         let (mut low, mut high) = (0, u32::MAX);
         while low < high {
@@ -187,13 +195,13 @@ impl EngineFile {
 
     /// Says that this open file uses the journal; `false` while another ends the epoch.
     pub(crate) fn try_share_journal(&self) -> Result<bool, BackendError> {
-        let (first, last) = Held::Ending.bytes(0, 0);
+        let (first, last) = Held::Ending.shared();
         self.try_lock_shared_range(first, last)
     }
 
     /// Gives that back.
     pub(crate) fn leave_journal(&self) -> Result<(), BackendError> {
-        let (first, last) = Held::Ending.bytes(0, 0);
+        let (first, last) = Held::Ending.shared();
         self.unlock_range(first, last)
     }
 
@@ -209,7 +217,7 @@ impl EngineFile {
 
     /// Whether another open file uses the journal.
     pub(crate) fn is_journal_shared(&self) -> Result<bool, BackendError> {
-        self.is_held_elsewhere(Held::Ending)
+        self.is_said_elsewhere(Share::Journal)
     }
 
     /// Takes the right to sync the journal for all; `false` if another has it.
@@ -235,7 +243,7 @@ impl EngineFile {
     /// Whether another open file tells that the journal is on the disk up to a record, or beyond.
     pub(crate) fn is_told_synced(&self, record: u64) -> Result<bool, BackendError> {
         let end = Bound::Excluded(SYNCED + MOST_RECORDS);
-        self.query(record_byte(record), end)
+        self.query((record_byte(record), end))
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod inherited;
 mod locks;
+mod own_locks;
 mod waiting;
 
 use std::fs::File;
@@ -20,11 +21,13 @@ use super::names::{may_be_named, names_and_length, names_of};
 use super::pages::{HEADER, length, read_header, without_rest};
 use super::recorder;
 use crate::process::Process;
+use crate::regular_file::read_unlocked;
 use crate::rights::Rights;
 use redb::backends::FileBackend;
 use redb::{BackendError, DatabaseError, StorageBackend};
 
 pub(crate) use self::locks::{Held, Turn};
+use self::own_locks::{OwnLocks, Range, Share};
 use self::waiting::Watch;
 pub(crate) use self::waiting::{NoProgress, PAUSE};
 
@@ -106,6 +109,7 @@ struct Shared {
     leaves_others: AtomicBool,
     /// Whether a write transaction is being committed.
     commits: AtomicBool,
+    own_locks: OwnLocks,
     /// Of each lock for which threads of this process wait, since when its holder does not get on.
     watches: Mutex<Vec<Watch>>,
     /// Holders that did not get on, of locks without which one can go on.
@@ -151,6 +155,7 @@ impl EngineFile {
             is_passable,
             leaves_others,
             commits,
+            own_locks: OwnLocks::default(),
             watches: Mutex::default(),
             stuck: Mutex::default(),
         }));
@@ -175,10 +180,6 @@ impl EngineFile {
         }
     }
 
-    fn query(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
-        self.own()?.backend.query_lock_range(start, end)
-    }
-
     /// Says that the file is open, for as long as it is. Where the system has no such locks, nobody asks.
     pub(crate) fn share_open(&self) {
         let _ = self.lock_shared_range(OPEN, OPEN);
@@ -197,12 +198,12 @@ impl EngineFile {
 
     /// Whether anyone else has the file open, another handle of this process too; also where that cannot be told.
     pub(crate) fn is_open_elsewhere(&self) -> bool {
-        self.query(OPEN, OPEN).unwrap_or(true)
+        self.is_said_elsewhere(Share::Open).unwrap_or(true)
     }
 
     /// Whether the system has locks that tell who has the file open.
     pub(crate) fn tells_who_has_it(&self) -> bool {
-        self.query(OPEN, OPEN).is_ok()
+        self.query((OPEN, OPEN)).is_ok()
     }
 
     /// Whether a path leads to the file; also where that cannot be told.
@@ -263,7 +264,7 @@ impl EngineFile {
         // Another process may have made it longer or shorter between the two looks, or be writing the header.
         for _ in 0..LOOKS {
             // A file that is being made has no header yet.
-            let needed = match read_header(self.readable()?) {
+            let needed = match read_header(self) {
                 Ok(header) => length(&header).unwrap_or(0),
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => HEADER as u64,
                 Err(error) => return Err(error),
@@ -285,7 +286,7 @@ impl EngineFile {
     pub(crate) fn has_unconfirmed_commit(&self) -> io::Result<bool> {
         let (at, bit) = UNCONFIRMED;
         let mut byte = [0];
-        self.readable()?.read(at, &mut byte)?;
+        self.read(at, &mut byte)?;
         Ok(byte[0] & bit != 0)
     }
 
@@ -294,9 +295,15 @@ impl EngineFile {
         self.0.commits.store(commits, Ordering::SeqCst);
     }
 
+    /// Takes a lock that nobody else may have.
+    fn try_alone(&self, (start, end): Range) -> Result<bool, BackendError> {
+        let backend = &self.own()?.backend;
+        self.alone((start, end), || backend.try_lock_range(start, end))
+    }
+
     /// Takes the engine's lock of the write transaction, and says whose it is.
     fn try_write(&self) -> Result<bool, BackendError> {
-        let is_taken = self.own()?.backend.try_lock_range(WRITER, WRITER)?;
+        let is_taken = self.try_alone((WRITER, WRITER))?;
         if is_taken {
             // Without it others only wait longer.
             let _ = self.try_hold(Held::Tables);
@@ -306,17 +313,17 @@ impl EngineFile {
 
     /// Whether another open file has a write transaction.
     pub(crate) fn is_written_elsewhere(&self) -> Result<bool, BackendError> {
-        self.query(WRITER, WRITER)
+        self.query((WRITER, WRITER))
     }
 
     /// Whether another open file has a read transaction.
     pub(crate) fn is_read_elsewhere(&self) -> bool {
-        self.query(READERS.0, READERS.1).unwrap_or(true)
+        self.is_said_elsewhere(Share::Read).unwrap_or(true)
     }
 
     /// Whether another open file is open to be written, and needs no recovery.
     pub(crate) fn is_open_to_write_elsewhere(&self) -> bool {
-        self.query(CONSISTENT, CONSISTENT).unwrap_or(false)
+        self.is_said_elsewhere(Share::Written).unwrap_or(false)
     }
 
     /// Closes the file without a last commit of the engine's, if others have it open to write: it records nothing that the
@@ -330,9 +337,8 @@ impl EngineFile {
 
 impl StorageBackend for EngineFile {
     fn len(&self) -> io::Result<u64> {
-        let file = self.readable()?;
-        let bytes = file.len()?;
-        match read_header(file) {
+        let bytes = self.readable()?.len()?;
+        match read_header(self) {
             Ok(header) => Ok(without_rest(&header, bytes)),
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(bytes),
             Err(error) => Err(error),
@@ -340,7 +346,7 @@ impl StorageBackend for EngineFile {
     }
 
     fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        self.readable()?.read(offset, out)
+        read_unlocked(|| self.readable()?.read(offset, out))
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
@@ -367,7 +373,10 @@ impl StorageBackend for EngineFile {
 
     fn close(&self) -> io::Result<()> {
         match self.own() {
-            Ok(own) => own.backend.close(),
+            Ok(own) => {
+                own.own_locks.clear();
+                own.backend.close()
+            }
             // Its locks are those of the process that opened it.
             Err(_) => Ok(()),
         }
@@ -381,7 +390,7 @@ impl StorageBackend for EngineFile {
                 false => self.try_write(),
             };
         }
-        self.own()?.backend.try_lock_range(start, end)
+        self.try_alone((start, end))
     }
 
     fn try_lock_shared_range(
@@ -389,7 +398,8 @@ impl StorageBackend for EngineFile {
         start: Bound<u64>,
         end: Bound<u64>,
     ) -> Result<bool, BackendError> {
-        self.own()?.backend.try_lock_shared_range(start, end)
+        let backend = &self.own()?.backend;
+        self.sharing((start, end), || backend.try_lock_shared_range(start, end))
     }
 
     fn lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
@@ -401,11 +411,14 @@ impl StorageBackend for EngineFile {
             let try_lock = || self.try_lock_range(start, end);
             return self.wait_for(Held::Journal, try_lock, || Some(0)).map(drop);
         }
-        self.own()?.backend.lock_range(start, end)
+        let backend = &self.own()?.backend;
+        self.alone((start, end), || backend.lock_range(start, end).map(|()| true)).map(drop)
     }
 
     fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        self.own()?.backend.lock_shared_range(start, end)
+        let backend = &self.own()?.backend;
+        let take = || backend.lock_shared_range(start, end).map(|()| true);
+        self.sharing((start, end), take).map(drop)
     }
 
     fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
@@ -414,13 +427,14 @@ impl StorageBackend for EngineFile {
         if (start, end) == (WRITER, WRITER) {
             let _ = self.release(Held::Tables);
         }
-        backend.unlock_range(start, end).or_else(|_| backend.unlock_range(start, end))
+        backend.unlock_range(start, end).or_else(|_| backend.unlock_range(start, end))?;
+        self.note_given_back((start, end))
     }
 
     fn query_lock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<bool, BackendError> {
         if self.0.recovery == Recovery::Skipped && (start, end) == (CONSISTENT, CONSISTENT) {
             return Ok(true);
         }
-        self.query(start, end)
+        self.query((start, end))
     }
 }

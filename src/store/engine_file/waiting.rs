@@ -97,6 +97,7 @@ pub(super) struct Watch {
 
 /// What the system tells of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "other systems are not asked"))]
 enum Activity {
     Stopped,
     /// Each thread waits for something.

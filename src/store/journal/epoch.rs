@@ -137,8 +137,7 @@ impl Store {
             let name = name.as_encoded_bytes();
             let is_journal = name.ends_with(JOURNAL_ENDING.as_bytes());
             let is_one = name.starts_with(&beginning) && is_journal;
-            // Other systems cannot tell whether it is the same file.
-            cfg!(unix) && is_one && is_named(&file, &entry.path()).unwrap_or(false)
+            is_one && is_named(&file, &entry.path()).unwrap_or(false)
         };
         if !std::fs::read_dir(folder).into_iter().flatten().flatten().any(is_kept) {
             return false;

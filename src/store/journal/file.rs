@@ -61,7 +61,7 @@ pub(crate) struct JournalFile {
     file: File,
     /// Where it was opened.
     pub(super) path: PathBuf,
-    identity: Option<Identity>,
+    identity: Identity,
     /// Whether the file system counts the names of a file.
     counts_names: bool,
     pub(super) areas: Areas,
@@ -328,7 +328,7 @@ impl JournalFile {
     /// Whether the file is certainly where it was opened, with its length: one call of the system.
     fn stays(&self) -> bool {
         identity_and_length(&self.path).is_ok_and(|(identity, bytes)| {
-            Some(identity) == self.identity && bytes == self.areas.file_bytes()
+            identity == self.identity && bytes == self.areas.file_bytes()
         })
     }
 
