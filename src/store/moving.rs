@@ -162,7 +162,9 @@ impl Store {
         fold: &dyn Fn(),
         until: Option<Instant>,
     ) -> Result<bool> {
-        let (mut doubled, mut behind) = (0, u64::MAX);
+        // A close has no time to try how little may stay free.
+        let mut doubled = if until.is_some() { MOST_DOUBLED } else { 0 };
+        let mut behind = u64::MAX;
         loop {
             // Until it ends no place that is left here is free: so the short ones among the pages that are moved are used up, which the
             // engine takes first, and then the long ones ahead.
