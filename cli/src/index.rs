@@ -326,7 +326,8 @@ pub(super) fn complete(
     let mut lag = index.lag()?;
     let mut bar = shows_progress.then(|| Bar::of_index(lag.bytes));
     let mut advance = |read| bar.iter_mut().for_each(|bar| bar.advance(read));
-    let mut moved = Instant::now();
+    // Others add lines meanwhile: it gets on if it lacks less than ever.
+    let (mut moved, mut least) = (Instant::now(), lag.bytes);
     let mut failed = None;
     while lag.sessions > 0 && goes_on() {
         let updated = index.update(|read| {
@@ -348,8 +349,8 @@ pub(super) fn complete(
         }
         std::thread::sleep(SHORT_PAUSE);
         let now = index.lag()?;
-        if now.bytes < lag.bytes {
-            moved = Instant::now();
+        if now.bytes < least {
+            (moved, least) = (Instant::now(), now.bytes);
         }
         advance(lag.bytes.saturating_sub(now.bytes));
         lag = now;
