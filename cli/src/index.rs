@@ -1,9 +1,9 @@
 //! `leafline index`, and the index after an import or a sync.
 
 use std::io::Write;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{Builder, Scope};
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,12 @@ const LEFT_TO_SEARCH: u64 = 4 << 20;
 /// Up to this many new bytes are indexed before an import or a sync ends: a second or two.
 const DONE_IN_A_MOMENT: u64 = 64 << 20;
 
-/// The longest time that new lines wait for the index while a folder is watched.
+/// While a folder is watched, its new lines wait for the index until they are so many bytes, or so long: an update makes files and
+/// syncs each, some 60 writes however few lines it has, and a search does what is left.
+const WORTH_AN_UPDATE: u64 = 1 << 20;
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// How often it is looked whether they are due.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// How long a search waits for another process that updates the index and commits nothing, and how often it checks. A
@@ -125,14 +130,41 @@ pub(super) fn forget_removed(store: &Store) {
 
 /// Starts `leafline index` for the store without waiting for it. Returns whether it runs.
 fn start_in_background(store: &Store) -> bool {
-    let Ok(program) = std::env::current_exe() else { return false };
+    start(store).is_ok()
+}
+
+/// Starts `leafline index` for the store.
+fn start(store: &Store) -> std::io::Result<Child> {
+    let program = std::env::current_exe()?;
     let mut command = Command::new(program);
     command.arg("--store").arg(store.path()).arg("index");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // A signal from the terminal that ends this command must not end that process.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    command.spawn().is_ok()
+    command.spawn()
+}
+
+/// Has `leafline index` bring the index up to date if much is new, and waits for it as long as it may: what it needs of memory
+/// goes back with its end, which in a process that stays it does not.
+pub(super) fn complete_apart(
+    store: &Store,
+    index: &SearchIndex,
+    goes_on: &dyn Fn() -> bool,
+) -> leafline::Result<()> {
+    if index.lag()?.bytes < LEFT_TO_SEARCH {
+        return Ok(());
+    }
+    let Ok(mut process) = start(store) else { return Ok(()) };
+    while matches!(process.try_wait(), Ok(None)) {
+        if !goes_on() {
+            // It goes on, and somebody has to wait for its end.
+            std::thread::spawn(move || process.wait());
+            return Ok(());
+        }
+        std::thread::sleep(SHORT_PAUSE);
+    }
+    Ok(())
 }
 
 /// Updates the index.
@@ -205,7 +237,8 @@ fn update(store: &Store, interrupt: &Interrupt) -> leafline::Result<IndexUpdate>
 #[derive(Debug)]
 pub(super) struct Follower {
     stop: Arc<AtomicBool>,
-    is_behind: Arc<AtomicBool>,
+    /// Bytes that the index lacks, about.
+    behind: Arc<AtomicU64>,
 }
 
 impl Follower {
@@ -219,12 +252,19 @@ impl Follower {
         scope: &'scope Scope<'scope, '_>,
     ) -> Result<Self, Failure> {
         let stop = Arc::new(AtomicBool::new(false));
-        let is_behind = Arc::new(AtomicBool::new(true));
-        let follower = Self { stop: Arc::clone(&stop), is_behind: Arc::clone(&is_behind) };
+        let behind = Arc::new(AtomicU64::new(WORTH_AN_UPDATE));
+        let follower = Self { stop: Arc::clone(&stop), behind: Arc::clone(&behind) };
         let follow = move || {
+            let mut updated = Instant::now();
             while !stop.load(Ordering::Relaxed) {
-                if is_behind.swap(false, Ordering::Relaxed) && !catch_up(place, &stop) {
-                    is_behind.store(true, Ordering::Relaxed);
+                let bytes = behind.load(Ordering::Relaxed);
+                let is_due = bytes >= WORTH_AN_UPDATE || updated.elapsed() >= LONGEST_WAIT;
+                if bytes > 0 && is_due {
+                    behind.fetch_sub(bytes, Ordering::Relaxed);
+                    if !catch_up(place, &stop) {
+                        behind.fetch_add(bytes, Ordering::Relaxed);
+                    }
+                    updated = Instant::now();
                 }
                 std::thread::sleep(PAUSE);
             }
@@ -233,9 +273,9 @@ impl Follower {
         Ok(follower)
     }
 
-    /// Reports that sessions have changed.
-    pub(super) fn notice(&self) {
-        self.is_behind.store(true, Ordering::Relaxed);
+    /// Reports that sessions have changed, by so many bytes of new lines.
+    pub(super) fn notice(&self, bytes: u64) {
+        self.behind.fetch_add(bytes.max(1), Ordering::Relaxed);
     }
 }
 
@@ -286,7 +326,8 @@ pub(super) fn complete(
     let mut lag = index.lag()?;
     let mut bar = shows_progress.then(|| Bar::of_index(lag.bytes));
     let mut advance = |read| bar.iter_mut().for_each(|bar| bar.advance(read));
-    let mut moved = Instant::now();
+    // Others add lines meanwhile: it gets on if it lacks less than ever.
+    let (mut moved, mut least) = (Instant::now(), lag.bytes);
     let mut failed = None;
     while lag.sessions > 0 && goes_on() {
         let updated = index.update(|read| {
@@ -308,8 +349,8 @@ pub(super) fn complete(
         }
         std::thread::sleep(SHORT_PAUSE);
         let now = index.lag()?;
-        if now.bytes < lag.bytes {
-            moved = Instant::now();
+        if now.bytes < least {
+            (moved, least) = (Instant::now(), now.bytes);
         }
         advance(lag.bytes.saturating_sub(now.bytes));
         lag = now;

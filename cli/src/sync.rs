@@ -217,7 +217,7 @@ impl ImportObserver for News<'_> {
         if let Some(follower) = &self.follower
             && !USUALLY_HIDDEN.contains(&report.status)
         {
-            follower.notice();
+            follower.notice(report.stored);
         }
     }
 

@@ -4,7 +4,7 @@
 //! runs. A run fails on a wrong answer, a panic, a hang, damage that `verify` does not see, or a session that is whole and that
 //! `salvage` does not save. `power` makes the files as losses of power may leave them. `kills` and `calls` run the command
 //! `leafline`, kill it and let its calls fail; `crowd` lets many processes use one store, and `forks` processes that are forked
-//! while it is open. `journal` harms the journal that processes append to. The tests of this package are short runs.
+//! while it is open. `journal` harms the journal that processes append to, and `soak` measures a store that is used as in days. The tests of this package are short runs.
 
 pub mod answers;
 pub mod calls;
@@ -23,3 +23,5 @@ pub mod pages;
 pub mod power;
 mod refused;
 pub mod sample;
+#[cfg(target_os = "linux")]
+pub mod soak;

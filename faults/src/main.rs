@@ -8,6 +8,8 @@ use clap::{Args, Parser, Subcommand};
 use leafline_faults::command::case::MOST_OF_A_CALL;
 use leafline_faults::damage::Damage;
 use leafline_faults::pages::{self, Count, Report};
+#[cfg(target_os = "linux")]
+use leafline_faults::soak;
 use leafline_faults::{calls, crowd, kills};
 #[cfg(unix)]
 use leafline_faults::{forks, journal, power};
@@ -126,6 +128,23 @@ enum Fault {
         #[arg(long, value_name = "FOLDER")]
         folder: Option<PathBuf>,
     },
+    /// Hosts, a watch, an MCP client, `browse`, commands and kills, as in days: each figure has a limit
+    #[cfg(target_os = "linux")]
+    Soak {
+        /// For how long
+        #[arg(long, default_value_t = 10)]
+        minutes: u64,
+        /// The program `leafline` [default: the one beside this program]
+        #[arg(long, value_name = "FILE")]
+        program: Option<PathBuf>,
+        /// Where a folder for the store is made [default: the one for temporary files]
+        #[arg(long, value_name = "FOLDER")]
+        folder: Option<PathBuf>,
+    },
+    /// What the process of a host does
+    #[cfg(target_os = "linux")]
+    #[command(name = soak::WORD, hide = true)]
+    SoakHost { number: usize, folder: PathBuf },
 }
 
 #[derive(Debug, Args)]
@@ -190,6 +209,14 @@ fn main() -> ExitCode {
             fail_calls(&runs, verbose)
         }
         Fault::Crowd { seconds, program, folder } => gather(seconds, program, folder),
+        #[cfg(target_os = "linux")]
+        Fault::Soak { minutes, program, folder } => own_program(true)
+            .and_then(|own| live_for(minutes, program, &own.unwrap_or_default(), folder)),
+        #[cfg(target_os = "linux")]
+        Fault::SoakHost { number, folder } => {
+            soak::host(number, &folder);
+            return ExitCode::SUCCESS;
+        }
     };
     let failures = failures.unwrap_or_else(|problem| vec![problem]);
     for failure in &failures {
@@ -375,6 +402,25 @@ fn gather(
         report.compactions.succeeded,
         report.compactions.refused
     );
+    Ok(report.failures)
+}
+
+#[cfg(target_os = "linux")]
+fn live_for(
+    minutes: u64,
+    program: Option<PathBuf>,
+    own: &std::path::Path,
+    folder: Option<PathBuf>,
+) -> Result<Vec<String>, String> {
+    let folder = folder.unwrap_or_else(std::env::temp_dir);
+    let time = Duration::from_secs(minutes * 60);
+    let report = soak::run(time, program.as_deref(), own, &folder)?;
+    println!("| figure | measured | at most |");
+    println!("| --- | --- | --- |");
+    for soak::Figure { name, unit, value, limit } in &report.figures {
+        let limit = if limit.is_finite() { format!("{limit:.1} {unit}") } else { String::new() };
+        println!("| {name} | {value:.1} {unit} | {limit} |");
+    }
     Ok(report.failures)
 }
 

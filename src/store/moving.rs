@@ -13,6 +13,7 @@ use super::Store;
 use super::any_table::{Action, act_on};
 use super::engine_file::EngineFile;
 use super::pages::{self, Free, Leaf, ReadableTable as _};
+use super::writing::Writing;
 use crate::error::{Error, Result, StoreError};
 
 /// Bytes of pages that one transaction moves. It takes some milliseconds.
@@ -120,7 +121,9 @@ impl Store {
         if spare < length / 2 {
             return Ok(());
         }
-        self.free_places()?;
+        if !self.free_places(false)? {
+            return Ok(());
+        }
         self.move_behind(file, &|| (), Some(Instant::now() + AT_CLOSE)).map(drop)
     }
 
@@ -131,7 +134,7 @@ impl Store {
     /// Those of reading and writing the store. It has all rows then, too.
     fn move_forward(&self) -> Result<()> {
         let Some(file) = &self.shared.file else { return Ok(()) };
-        self.free_places()?;
+        self.free_places(true)?;
         let behind = {
             let (state, _pin) = self.state_of(file)?;
             state.survey(0)?.behind
@@ -162,7 +165,9 @@ impl Store {
         fold: &dyn Fn(),
         until: Option<Instant>,
     ) -> Result<bool> {
-        let (mut doubled, mut behind) = (0, u64::MAX);
+        // A close has no time to try how little may stay free.
+        let mut doubled = if until.is_some() { MOST_DOUBLED } else { 0 };
+        let mut behind = u64::MAX;
         loop {
             // Until it ends no place that is left here is free: so the short ones among the pages that are moved are used up, which the
             // engine takes first, and then the long ones ahead.
@@ -171,12 +176,12 @@ impl Store {
             drop(kept);
             match ended {
                 Ended::Done => {
-                    self.free_places()?;
+                    self.free_places(until.is_none())?;
                     return Ok(true);
                 }
                 Ended::Grown => return Ok(false),
                 Ended::Late => {
-                    self.free_places()?;
+                    self.free_places(until.is_none())?;
                     return Ok(false);
                 }
                 Ended::Spent { before } if before < behind => behind = before,
@@ -187,7 +192,7 @@ impl Store {
             if !has_unread_moment(file) {
                 return Ok(false);
             }
-            self.free_places()?;
+            self.free_places(until.is_none())?;
         }
     }
 
@@ -248,12 +253,17 @@ impl Store {
         }
     }
 
-    /// Makes the places free that the last commits have left.
-    fn free_places(&self) -> Result<()> {
+    /// Makes the places free that the last commits have left. `false` if somebody has the write transaction, and it does not wait.
+    fn free_places(&self, waits: bool) -> Result<bool> {
         for _ in 0..UNTIL_FREE {
-            self.begin_write()?.commit_beside_appends()?;
+            let Some(writing) = self.writing(waits)? else { return Ok(false) };
+            writing.commit_beside_appends()?;
         }
-        Ok(())
+        Ok(true)
+    }
+
+    fn writing(&self, waits: bool) -> Result<Option<Writing<'_>>> {
+        if waits { self.begin_write().map(Some) } else { self.try_begin_write() }
     }
 }
 
@@ -342,7 +352,10 @@ impl Pass<'_> {
             return Ok(());
         }
         let begun = Instant::now();
-        let writing = self.store.begin_write()?;
+        let Some(writing) = self.store.writing(self.until.is_none())? else {
+            self.is_late = true;
+            return Ok(());
+        };
         writing.act(|transaction| {
             step.rows.iter().try_for_each(|(table, keys)| {
                 act_on(table, WriteAgain { transaction, keys }).map(drop)
@@ -558,6 +571,17 @@ mod tests {
         let store = Store::open(&path).unwrap();
         assert!(store.verify().unwrap().problems.is_empty());
         assert!(kept.iter().all(|id| store.reader(id).unwrap().facts().entries == 20));
+    }
+
+    #[test]
+    fn a_close_waits_for_no_transaction_of_another_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store");
+        let [store, other] = [(); 2].map(|()| Store::open(&path).unwrap());
+        let writing = other.begin_write().unwrap();
+        assert!(!store.free_places(false).unwrap());
+        writing.abort().unwrap();
+        assert!(store.free_places(false).unwrap());
     }
 
     #[test]

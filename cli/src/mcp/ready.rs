@@ -7,7 +7,7 @@ use leafline::search::SearchIndex;
 
 use super::refusal::Refusal;
 use super::server::Stop;
-use crate::index::{Readiness, complete};
+use crate::index::{Readiness, complete, complete_apart};
 use crate::number::{bytes, counted};
 
 /// How long a call waits for the index. Clients give up on a call after a minute; 64 MB of new lines take a second or two.
@@ -30,6 +30,7 @@ pub(super) fn ready(store: &Store, stop: &Stop) -> Result<Ready, Refusal> {
     let index = SearchIndex::open_or_create(store)?;
     let begun = Instant::now();
     let goes_on = || !stop.is_set() && begun.elapsed() < PATIENCE;
+    complete_apart(store, &index, &goes_on)?;
     let lacking = match complete(&index, &goes_on, false)? {
         Readiness::Complete => String::new(),
         Readiness::Damaged(damaged) => format!(

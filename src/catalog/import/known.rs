@@ -61,7 +61,7 @@ pub(super) fn plan(
     };
     let missing = match mode {
         Mode::Import => proof::as_a_whole(snapshot.rows(session), &record)?,
-        Mode::Sync => proof::at_its_ends(snapshot.rows(session), &record)?,
+        Mode::Sync | Mode::Follow => proof::at_its_ends(snapshot.rows(session), &record)?,
     };
     Ok(Ok(match missing {
         None => plan,

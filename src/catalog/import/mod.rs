@@ -12,6 +12,7 @@ mod folder;
 mod grow;
 mod input;
 mod items;
+mod journaled;
 pub(crate) mod known;
 mod losses;
 mod merged;
@@ -169,7 +170,7 @@ impl Store {
         options: &ImportOptions,
         observer: &mut dyn ImportObserver,
     ) -> Result<ImportTotals> {
-        let how = How { options, mode: Mode::Sync, named: &HashSet::new() };
+        let how = How { options, mode: Mode::Follow, named: &HashSet::new() };
         self.import_by(paths, &how, observer)
     }
 

@@ -77,7 +77,7 @@ pub(super) fn grown(
     Ok(is_same.then_some((source.session, record)))
 }
 
-fn begins_alike(view: View<'_>, candidate: &mut Candidate) -> Result<bool> {
+pub(super) fn begins_alike(view: View<'_>, candidate: &mut Candidate) -> Result<bool> {
     let most = usize::try_from(view.record().imported.length).unwrap_or(usize::MAX).min(HEAD_BYTES);
     let mut stored = Vec::with_capacity(most);
     exact_bytes(view, &mut |bytes| {

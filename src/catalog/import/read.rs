@@ -18,6 +18,7 @@ use super::digest::Digest;
 use super::folder::FoundFile;
 use super::grow::{Grown, Growth};
 use super::items::{FileEnd, FileStart, Item, OnLoss, Replaced};
+use super::journaled;
 use super::known::{self, Plan};
 use super::name::{Name, name_to_keep};
 use super::notes::{Note, Notes};
@@ -73,6 +74,8 @@ pub(super) enum Mode {
     Import,
     /// By size and time, and then by its beginning and its end.
     Sync,
+    /// The same, and files that have grown go on growing.
+    Follow,
 }
 
 /// Reads files, one after the other.
@@ -138,13 +141,19 @@ impl<'s> Reader<'s> {
     ) -> Step {
         let restores = self.options.restore;
         // Damage found here is found again, and reported or repaired, when the file is compared as a whole.
-        if self.mode == Mode::Sync
-            && !self.options.replace
-            && let Some(report) = unless_damaged(quick::unchanged(self.glance()?, file, restores))?
-        {
-            outcome.observer.read(report.bytes);
-            outcome.add(&report);
-            return Ok(Ok(()));
+        if self.mode != Mode::Import && !self.options.replace {
+            let report = match unless_damaged(quick::unchanged(self.glance()?, file, restores))? {
+                Some(report) => Some(report),
+                None => {
+                    let how = (self.options, self.mode == Mode::Follow);
+                    unless_damaged(journaled::take(self.store, how, file))?
+                }
+            };
+            if let Some(report) = report {
+                outcome.observer.read(report.bytes);
+                outcome.add(&report);
+                return Ok(Ok(()));
+            }
         }
         // Further comparisons use the current state of the store.
         self.glance = None;
@@ -167,7 +176,7 @@ impl<'s> Reader<'s> {
             self.notes.flush(outcome)?;
         }
         // If the file cannot be read, reading it reports the error.
-        if self.mode == Mode::Sync
+        if self.mode != Mode::Import
             && !self.apart.contains_key(&candidate.path)
             && candidate
                 .leave_open_line(unless_damaged(self.stored_bytes(&candidate))?.unwrap_or(0))
@@ -496,12 +505,13 @@ impl<'s> Reader<'s> {
         Ok(record.map(|record| record.imported.length))
     }
 
-    /// The store as it was a moment ago, for unchanged files: a snapshot for each would cost more than the look-up.
+    /// The tables as they were a moment ago, for unchanged files: a snapshot for each would cost more than the look-up. If the
+    /// journal has more of a file, the file is not what the tables say.
     fn glance(&mut self) -> Result<&Snapshot> {
         let kept = self.glance.take().filter(|(_, uses)| *uses < GLANCES);
         let (snapshot, uses) = match kept {
             Some(kept) => kept,
-            None => (self.store.snapshot()?, 0),
+            None => (self.store.committed()?, 0),
         };
         Ok(&self.glance.insert((snapshot, uses + 1)).0)
     }

@@ -146,7 +146,7 @@ pub struct FileReport {
     pub refusal: Option<Refusal>,
     /// Bytes of the file that this import stored: all, what it had gained, or none.
     #[serde(skip)]
-    pub(super) stored: u64,
+    pub stored: u64,
 }
 
 impl FileReport {

@@ -18,6 +18,7 @@ use super::rechunk::{seal, tail_dictionary};
 use crate::error::Result;
 use crate::store::Store;
 use crate::store::commit::{Author, Batch, Edit, Extended, Extension};
+use crate::store::journal::Room;
 use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::address_bytes;
@@ -220,7 +221,7 @@ impl Appender {
             let new = NewLines { text: lines.text(), images, above, leaf: NewLeaf::LastEntry };
             let leaf = extend(store, &mut self.preparer, reader, new, &mut batch)?;
             if begins_epoch {
-                journal::begin_epoch(store, &row, &mut batch)?;
+                journal::begin_epoch(store, &row, Room::Written, &mut batch)?;
             }
             Ok((batch, (key, lines.finish(), leaf)))
         })?;

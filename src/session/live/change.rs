@@ -9,6 +9,8 @@ use crate::error::{Corruption, Result};
 use crate::store::journal::{Journaled, KnownJournal};
 use crate::store::record::{self, Record};
 use crate::store::session_key::SessionKey;
+use crate::store::session_record::ImportedBytes;
+use crate::store::source_record::SourceRecord;
 
 /// The payload of a record of the journal.
 #[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
@@ -52,12 +54,38 @@ pub(super) enum Leaf {
     /// The same of a session that is a file, and when it was written, in milliseconds since 1970. Where the beginning
     /// changes, it stays.
     Written { at: i64 },
+    /// The same of a session whose file has grown by these lines, and what the store has of the file then. Without lines, only
+    /// the file's time is noted.
+    Imported(Box<ImportedFile>),
 }
 
 impl Leaf {
     /// Whether the lines of a change are raw.
     pub(super) fn is_of_file(&self) -> bool {
-        matches!(self, Self::OfFile | Self::Written { .. })
+        matches!(self, Self::OfFile | Self::Written { .. } | Self::Imported(_))
+    }
+}
+
+/// What the store has of a session's file.
+#[derive(Debug, Clone, PartialEq, Eq, Encode, Decode)]
+pub(crate) struct ImportedFile {
+    pub(crate) imported: ImportedBytes,
+    /// Physical lines of the session, and its entries.
+    pub(crate) lines: u64,
+    pub(crate) entries: u64,
+    /// The file's path, and its size and time.
+    pub(crate) path: Vec<u8>,
+    pub(crate) source: SourceRecord,
+}
+
+impl ImportedFile {
+    /// What the journal has of a session's file beyond the tables, by the session's last record; `None` if that is another
+    /// change.
+    pub(crate) fn of(last: &Journaled) -> Result<Option<Self>> {
+        Ok(match ReadChange::of(last)?.leaf {
+            Leaf::Imported(file) => Some(*file),
+            _ => None,
+        })
     }
 }
 
@@ -114,6 +142,8 @@ pub(in super::super) struct Tail {
     ids: HashSet<Vec<u8>>,
     /// Whether the records have raw lines: all of them have, or none.
     is_raw: bool,
+    /// What the last of them says of the session's file. Then all of them are growth of the file.
+    file: Option<Box<ImportedFile>>,
     /// Whether one of them changes the header, or may name the session otherwise.
     names: bool,
     /// The leaf, if the journal moves it.
@@ -162,8 +192,13 @@ impl Tail {
 
     fn take(&mut self, journaled: &Journaled) -> Result<()> {
         let change = ReadChange::of(journaled)?;
+        self.file = None;
         match &change.leaf {
             Leaf::Same => {}
+            Leaf::Imported(file) => {
+                self.is_raw = true;
+                self.file = Some(file.clone());
+            }
             Leaf::OfFile | Leaf::Written { .. } => self.is_raw |= change.header.is_none(),
             Leaf::None => self.leaf = Some(TailLeaf { id: None, line: None, is_new: false }),
             Leaf::Moved(id) => {
@@ -189,6 +224,11 @@ impl Tail {
     /// Whether the journal changes the header, or has entries that name the session.
     pub(super) fn names(&self) -> bool {
         self.names
+    }
+
+    /// What the journal has of the session's file, if it has nothing else of the session.
+    pub(super) fn file(&self) -> Option<&ImportedFile> {
+        self.file.as_deref()
     }
 
     /// Whether what the journal has of the session are raw lines.
@@ -247,6 +287,13 @@ pub(crate) fn example_changes() -> Vec<Vec<u8>> {
         Leaf::Moved(b"an-id".to_vec()),
         Leaf::OfFile,
         Leaf::Written { at: 1_771_300_000_000 },
+        Leaf::Imported(Box::new(ImportedFile {
+            imported: ImportedBytes { length: 11, digest: 1, chain: 0, complete: true },
+            lines: 1,
+            entries: 1,
+            path: b"/work/a.jsonl".to_vec(),
+            source: SourceRecord { session: SessionKey::new(1), size: 11, modified: Some(7) },
+        })),
     ];
     let change = |leaf: Leaf| Change {
         session: b"live".to_vec(),

@@ -372,11 +372,19 @@ fn fold_session(
     let mut preparer = Preparer::new(view.reading());
     // All of them have raw lines, or none.
     if last.leaf.is_of_file() {
-        // Where all were there before, the record only put those on the disk.
+        let file = changes.iter().rev().find_map(|change| match &change.leaf {
+            Leaf::Imported(file) => Some(&**file),
+            _ => None,
+        });
         if text.is_empty() {
+            // Where all were there before, the record only put those on the disk.
+            let Some(file) = file else { return Ok(()) };
+            let source = Some((file.path.clone(), file.source.clone()));
+            let edit = Edit::new(batch, view.key(), view.record());
+            edit.note_file(batch, view.record(), view.record().clone(), source);
             return Ok(());
         }
-        return match grow(store, &mut preparer, reader, &text, batch)? {
+        return match grow(store, &mut preparer, reader, (&text, file), batch)? {
             true => Ok(()),
             false => Err(Corruption {
                 table: Change::TABLE,
@@ -391,9 +399,7 @@ fn fold_session(
             None => NewLeaf::Line(view.leaf()?),
             Some(Leaf::None) => NewLeaf::Line(None),
             Some(Leaf::Moved(id)) => NewLeaf::Line(place_of(view, &text, id)?),
-            Some(Leaf::Last { .. } | Leaf::Same | Leaf::OfFile | Leaf::Written { .. }) => {
-                NewLeaf::LastEntry
-            }
+            Some(_) => NewLeaf::LastEntry,
         };
     if text.is_empty() {
         if let NewLeaf::Line(leaf) = leaf

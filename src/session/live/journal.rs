@@ -9,7 +9,7 @@ use super::retiring::Retired;
 use crate::error::{Corruption, Error, Result, StoreError};
 use crate::store::Store;
 use crate::store::commit::Batch;
-use crate::store::journal::{Appended, JournalChange, JournalRow, MadeJournal};
+use crate::store::journal::{Appended, JournalChange, JournalRow, MadeJournal, Room};
 use crate::store::session_key::SessionKey;
 use crate::store::snapshot::Snapshot;
 
@@ -139,11 +139,16 @@ pub(super) fn write_tables<T>(
 }
 
 /// Begins an epoch with a commit, if a journal can be made.
-pub(super) fn begin_epoch(store: &Store, row: &JournalRow, batch: &mut Batch) -> Result<()> {
+pub(super) fn begin_epoch(
+    store: &Store,
+    row: &JournalRow,
+    room: Room,
+    batch: &mut Batch,
+) -> Result<()> {
     if row.epoch != 0 {
         return Ok(());
     }
-    match store.begin_epoch(row) {
+    match store.begin_epoch(row, room) {
         Ok(Some(row)) => batch.change_journal(JournalChange::Begin(row)),
         // There is no room, or no right, or not yet: what follows goes into the tables, too.
         Ok(None) | Err(Error::File { .. }) => store.put_off_epoch(),
@@ -212,7 +217,7 @@ impl Store {
         kept.made = self.make_journal()?;
         self.write_tables(|snapshot| {
             let mut batch = Batch::default();
-            begin_epoch(self, &snapshot.journal_row()?, &mut batch)?;
+            begin_epoch(self, &snapshot.journal_row()?, Room::Written, &mut batch)?;
             Ok((batch, ()))
         })?;
         Ok(Some(kept))

@@ -9,6 +9,7 @@ mod create;
 #[cfg(test)]
 mod faults;
 mod folding;
+mod grown;
 mod journal;
 mod lines;
 mod named;
@@ -35,6 +36,7 @@ pub(crate) use self::change::added_lines;
 pub(crate) use self::change::{check_change, example_changes};
 pub(crate) use self::create::DEFERRED;
 pub use self::create::NewSession;
+pub(crate) use self::grown::{Beyond, FileGrowth};
 pub(crate) use self::journal::KeptJournal;
 pub use self::persistence::Persistence;
 pub use self::raw::{AppendedLines, RepeatedIds};

@@ -17,7 +17,7 @@ use super::super::reader::SessionReader;
 use super::super::view::View;
 use super::append::{WORTH_A_CHUNK, address_of, exact_id};
 use super::build::Builder;
-use super::change::{Change, Leaf, Tail};
+use super::change::{Change, ImportedFile, Leaf, Tail};
 use super::journal::{self, begin_epoch};
 use super::rechunk::{seal, tail_dictionary};
 use super::repeated;
@@ -26,6 +26,7 @@ use crate::store::Store;
 use crate::store::clock::now;
 use crate::store::commit::{Author, Batch, Extended, Extension};
 use crate::store::compression::NO_DICTIONARY;
+use crate::store::journal::Room;
 use crate::store::ordinal::Ordinal;
 use crate::store::session_key::SessionKey;
 use crate::store::session_record::SessionRecord;
@@ -196,8 +197,8 @@ fn append(
                 return Ok(None);
             }
             let new = New::of(view, lines, repeated)?;
-            let Some(ids) = plain_ids(view, tail, &new.text)? else { return Ok(None) };
-            let (session, text) = (address_of(view), new.text);
+            let Some(plain) = Plain::of(view, tail, &new.text)? else { return Ok(None) };
+            let (session, text, ids) = (address_of(view), new.text, plain.ids);
             let change = Change { session, text, ids, leaf: target.leaf(), header: None };
             Ok(Some((change, new.appended)))
         });
@@ -248,11 +249,11 @@ fn append_to_tables(
             return Ok((batch, Grown::Yes(new.appended)));
         }
         let mut preparer = Preparer::new(reader.reading());
-        if !grow(store, &mut preparer, reader, &new.text, &mut batch)? {
+        if !grow(store, &mut preparer, reader, (&new.text, None), &mut batch)? {
             return Ok((Batch::default(), Grown::Otherwise));
         }
         if begins_epoch {
-            begin_epoch(store, &row, &mut batch)?;
+            begin_epoch(store, &row, Room::Written, &mut batch)?;
         }
         Ok((batch, Grown::Yes(new.appended)))
     })
@@ -313,53 +314,67 @@ pub(super) fn entry_id(reading: Reading, line: &[u8]) -> Option<Vec<u8>> {
     if is_entry { exact_id(reading, line) } else { None }
 }
 
-/// The ids of the lines' entries, if the lines only follow those of the session: each is one JSON record, and an entry has a
-/// new id and a parent that is there, or none. `None` if the tables have to tell.
-fn plain_ids(view: View<'_>, tail: &Tail, text: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
-    let record = view.record();
-    if record.orphans > 0 {
-        return Ok(None);
-    }
-    let dictionary = view.snapshot().store().dictionary(NO_DICTIONARY)?;
-    let prepared = Preparer::new(view.reading()).prepare(text, false, &dictionary);
-    let names_by_ordinal = record.known_family().entry_ids() == EntryIds::Ordinals;
-    let mut ids: Vec<Vec<u8>> = Vec::new();
-    let mut known = HashSet::new();
-    for line in &prepared.lines {
-        if line.is_recovered || line.goes_on || line.ends_malformed {
-            return Ok(None);
-        }
-        if !line.kind.is_entry() || names_by_ordinal {
-            continue;
-        }
-        let name = |range: &std::ops::Range<usize>| {
-            prepared.names.get(range.clone()).unwrap_or_default().to_vec()
-        };
-        let is_there = |id: &[u8], known: &HashSet<Vec<u8>>| -> Result<bool> {
-            Ok(known.contains(id) || tail.has(id) || view.find(id)?.is_some())
-        };
-        let Some(id) = line.id.as_ref().map(name) else { return Ok(None) };
-        let is_placed = match &line.parent {
-            ParentName::None => true,
-            ParentName::Id(parent) => is_there(&name(parent), &known)?,
-            ParentName::NoId | ParentName::Previous => false,
-        };
-        if !is_placed || is_there(&id, &known)? {
-            return Ok(None);
-        }
-        known.insert(id.clone());
-        ids.push(id);
-    }
-    Ok(Some(ids))
+/// Lines that only follow those of the session: each is one JSON record, and an entry has a new id and a parent that is there, or
+/// none.
+pub(super) struct Plain {
+    /// The ids of the entries.
+    pub(super) ids: Vec<Vec<u8>>,
+    pub(super) entries: u64,
+    /// Whether they refer to blobs whose bytes are elsewhere.
+    pub(super) refers: bool,
 }
 
-/// Adds lines to a session as those that its file has gained. `false` if they change what earlier lines mean: the batch
-/// is of no use then.
+impl Plain {
+    /// `None` if the tables have to tell.
+    pub(super) fn of(view: View<'_>, tail: &Tail, text: &[u8]) -> Result<Option<Self>> {
+        let record = view.record();
+        if record.orphans > 0 {
+            return Ok(None);
+        }
+        let dictionary = view.snapshot().store().dictionary(NO_DICTIONARY)?;
+        let prepared = Preparer::new(view.reading()).prepare(text, false, &dictionary);
+        let names_by_ordinal = record.known_family().entry_ids() == EntryIds::Ordinals;
+        let mut ids: Vec<Vec<u8>> = Vec::new();
+        let mut known = HashSet::new();
+        let mut entries = 0;
+        for line in &prepared.lines {
+            if line.is_recovered || line.goes_on || line.ends_malformed {
+                return Ok(None);
+            }
+            entries += u64::from(line.kind.is_entry());
+            if !line.kind.is_entry() || names_by_ordinal {
+                continue;
+            }
+            let name = |range: &std::ops::Range<usize>| {
+                prepared.names.get(range.clone()).unwrap_or_default().to_vec()
+            };
+            let is_there = |id: &[u8], known: &HashSet<Vec<u8>>| -> Result<bool> {
+                Ok(known.contains(id) || tail.has(id) || view.find(id)?.is_some())
+            };
+            let Some(id) = line.id.as_ref().map(name) else { return Ok(None) };
+            let is_placed = match &line.parent {
+                ParentName::None => true,
+                ParentName::Id(parent) => is_there(&name(parent), &known)?,
+                ParentName::NoId | ParentName::Previous => false,
+            };
+            if !is_placed || is_there(&id, &known)? {
+                return Ok(None);
+            }
+            known.insert(id.clone());
+            ids.push(id);
+        }
+        let refers = prepared.blobs.iter().any(|blob| blob.bytes.is_none());
+        Ok(Some(Self { ids, entries, refers }))
+    }
+}
+
+/// Adds lines to a session as those that its file has gained, and notes what the store has of the file then, if they come from
+/// one. `false` if they change what earlier lines mean: the batch is of no use then.
 pub(super) fn grow(
     store: &Store,
     preparer: &mut Preparer,
     reader: SessionReader,
-    text: &[u8],
+    (text, file): (&[u8], Option<&ImportedFile>),
     batch: &mut Batch,
 ) -> Result<bool> {
     let view = reader.view();
@@ -384,12 +399,16 @@ pub(super) fn grow(
     let mut indexer = Indexer::new(store, key, record, start, dictionary.id);
     let mut rows = extension.rows(batch);
     indexer.add(prepared, &mut rows)?;
-    let Indexed { record, leaf, needs_resolving, .. } = indexer.finish(&mut rows)?;
+    let Indexed { mut record, leaf, needs_resolving, .. } = indexer.finish(&mut rows)?;
     if needs_resolving || changes_earlier_lines(View::new(current.rows(key), &before), &rows)? {
         return Ok(false);
     }
+    let source = file.map(|file| {
+        record.imported = file.imported;
+        (file.path.clone(), file.source.clone())
+    });
     let (author, is_sealed) = (Author::Here, is_worth_a_chunk);
-    let extended = Extended { record, leaf, author, is_sealed, source: None };
+    let extended = Extended { record, leaf, author, is_sealed, source };
     extension.finish(batch, extended)?;
     Ok(true)
 }

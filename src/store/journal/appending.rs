@@ -84,10 +84,19 @@ impl Store {
         if !self.has_journal() {
             return None;
         }
-        let mut appender = lock(&self.journal().appender);
+        let appender = lock(&self.journal().appender);
         if appender.at.is_some_and(|at| at.elapsed() < RECENT) {
             return None;
         }
+        self.known_of(appender)
+    }
+
+    /// What others have appended to an epoch, and this process, without the right to append. `None` if it cannot be read.
+    pub(crate) fn known_journal(&self) -> Option<KnownJournal<'_>> {
+        self.known_of(lock(&self.journal().appender))
+    }
+
+    fn known_of<'s>(&'s self, mut appender: MutexGuard<'s, Appender>) -> Option<KnownJournal<'s>> {
         // As it is now: no thread of this process knows a later one, or gets to know one meanwhile.
         let row = self.committed().and_then(|snapshot| snapshot.journal_row()).ok()?;
         if row.epoch == 0 {

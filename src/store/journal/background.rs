@@ -4,8 +4,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How long nothing is appended before the journal is folded: a reader then finds all of it in the tables.
-const IDLE: Duration = Duration::from_secs(2);
+/// How long nothing is appended before the journal is folded: a reader then finds all of it in the tables. A watch looks at a file
+/// once more 2.2 s after its last change, and what it notes then is folded with the change.
+const IDLE: Duration = Duration::from_secs(3);
 
 /// The state of the background thread.
 #[derive(Debug, Default)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::damaged::Damage;
-use super::file::{self, Areas, JournalFile, Title};
+use super::file::{self, Areas, JournalFile, Room, Title};
 use super::reading::OpenFile;
 use super::row::{JournalRow, Place};
 use super::tables::JournalChange;
@@ -288,16 +288,21 @@ impl Store {
         }
         // What keeps it from being made is met again when an epoch begins.
         let like = self.file_rights()?;
-        let made = JournalFile::make(&path, number, Areas::of_new(), &like, false);
+        let made = JournalFile::make(&path, number, (Areas::of_new(), Room::Written), &like, false);
         Ok(made.ok().map(|file| MadeJournal { file }))
     }
 
     /// Makes the journal of a new epoch. The caller holds the write transaction. `None` while a process has the right to append that
     /// it took in an epoch before: it may be about to write its record.
-    pub(crate) fn begin_epoch(&self, before: &JournalRow) -> Result<Option<JournalRow>> {
+    pub(crate) fn begin_epoch(
+        &self,
+        before: &JournalRow,
+        room: Room,
+    ) -> Result<Option<JournalRow>> {
         let Some(_lock) = self.lock_journal_within(PATIENCE) else { return Ok(None) };
         let (path, number, areas) = (self.journal_path()?, self.number()?, Areas::of_new());
-        let file = match JournalFile::make(&path, number, areas, &self.file_rights()?, true) {
+        let rights = self.file_rights()?;
+        let file = match JournalFile::make(&path, number, (areas, room), &rights, true) {
             Err(error) if error.kind() == ErrorKind::InvalidData => {
                 match JournalFile::damage(&path, number, 0) {
                     Ok(Some(damage)) if !damage.newest.is_ahead_of(before) => {

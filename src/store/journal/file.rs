@@ -107,6 +107,39 @@ impl Title {
     }
 }
 
+/// How a new journal gets its room on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Room {
+    /// All of its bytes are written once: later writes in place change no facts of the file, and cost one sync of the data.
+    Written,
+    /// The system sets it aside, where it can, and nothing is written: for those who append less than that.
+    Reserved,
+}
+
+impl Room {
+    /// Gives a file with its first page the bytes of a journal: zeros.
+    fn give(self, mut file: &File, bytes: u64) -> Result<()> {
+        if self == Self::Reserved && is_reserved(file, bytes) {
+            return Ok(());
+        }
+        // Page by page: of what is written at once a system may later write all again where a part changes.
+        for _ in 1..bytes / PAGE {
+            file.write_all(&[0; PAGE_BYTES])?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn is_reserved(file: &File, bytes: u64) -> bool {
+    rustix::fs::fallocate(file, rustix::fs::FallocateFlags::empty(), 0, bytes).is_ok()
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn is_reserved(_: &File, _: u64) -> bool {
+    false
+}
+
 /// Where the two areas of a file are.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Areas {
@@ -217,14 +250,13 @@ impl Areas {
 
 impl JournalFile {
     /// Makes the journal of a store, or takes the one that is there, and gives it the owner and the mode of the store's file.
-    /// All of its bytes are written once: later writes in place change no facts of the file, and cost one sync of the data.
     ///
     /// Some file systems have no way to name a file that replaces nothing. There only the holder of the write transaction makes a
     /// journal.
     pub(crate) fn make(
         path: &Path,
         store: u64,
-        areas: Areas,
+        (areas, room): (Areas, Room),
         like: &Rights,
         has_transaction: bool,
     ) -> Result<Self> {
@@ -245,10 +277,7 @@ impl JournalFile {
         let made = temporary.database()?;
         let mut file = made.as_file();
         file.write_all(&Title::of(store, 0).page())?;
-        // Page by page: of what is written at once a system may later write all again where a part changes.
-        for _ in 1..areas.file_bytes() / PAGE {
-            file.write_all(&[0; PAGE_BYTES])?;
-        }
+        room.give(file, areas.file_bytes())?;
         like.lend(file)?;
         recorder::made(file, areas.file_bytes());
         let sync = recorder::begin_sync(file)?;

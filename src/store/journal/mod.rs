@@ -36,9 +36,9 @@ use self::epoch::Uses;
 #[cfg(not(any(test, all(unix, feature = "faults"))))]
 use self::file::JournalFile;
 pub(crate) use self::file::MAGIC as JOURNAL_MAGIC;
-pub(crate) use self::file::is_closed;
 #[cfg(any(test, all(unix, feature = "faults")))]
 pub(crate) use self::file::{Areas, JournalFile};
+pub(crate) use self::file::{Room, is_closed};
 use self::reading::{OpenFile, Overlaid};
 pub(crate) use self::record::Journaled;
 pub(crate) use self::row::{JournalRow, Place};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use tempfile::TempDir;
 
-use super::file::{AREA, Areas, JournalFile, Title, beginning};
+use super::file::{AREA, Areas, JournalFile, Room, Title, beginning};
 use super::record::{self, HEAD, Journaled, MOST_PAYLOAD, Stamp};
 use super::row::Place;
 use crate::rights::Rights;
@@ -28,7 +28,7 @@ impl Made {
         let store = File::create(folder.path().join("store")).unwrap();
         let rights = Rights::of(&store).unwrap();
         let path = folder.path().join("journal");
-        let file = JournalFile::make(&path, STORE, AREAS, &rights, false).unwrap();
+        let file = JournalFile::make(&path, STORE, (AREAS, Room::Written), &rights, false).unwrap();
         file.entitle(Title::of(STORE, EPOCH)).unwrap();
         Self { folder, file }
     }
@@ -226,7 +226,9 @@ fn only_the_journal_of_the_store_is_opened() {
     // It is not made anew in the place of another file.
     std::fs::write(made.path(), "somebody's").unwrap();
     let rights = Rights::at(&made.path()).unwrap();
-    assert!(JournalFile::make(&made.path(), STORE, AREAS, &rights, false).is_err());
+    assert!(
+        JournalFile::make(&made.path(), STORE, (AREAS, Room::Written), &rights, false).is_err()
+    );
     assert_eq!(std::fs::read_to_string(made.path()).unwrap(), "somebody's");
 }
 

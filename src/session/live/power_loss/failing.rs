@@ -12,7 +12,7 @@ use super::expected::{Told, found};
 use super::worker::{begin, goes_on};
 use crate::error::Result;
 use crate::rights::Rights;
-use crate::store::journal::{Areas, JournalFile};
+use crate::store::journal::{Areas, JournalFile, Room};
 use crate::store::recorder::{self, Event, Fault, FileId, Record, STORE};
 use crate::store::{Store, StoreOptions};
 
@@ -46,7 +46,7 @@ impl Scene {
             JournalFile::make(
                 &journal,
                 store.number().unwrap(),
-                Areas::of_bytes(16 << 10),
+                (Areas::of_bytes(16 << 10), Room::Written),
                 &Rights::at(&path).unwrap(),
                 false,
             )

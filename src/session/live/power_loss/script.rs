@@ -17,7 +17,7 @@ use super::worker::{Worker, begin};
 use crate::error::Result;
 use crate::rights::Rights;
 use crate::store::Store;
-use crate::store::journal::{Areas, JournalFile};
+use crate::store::journal::{Areas, JournalFile, Room};
 use crate::store::recorder::{self, Event, Fault, FileId, Record, STORE};
 
 /// What is played.
@@ -101,7 +101,7 @@ fn set_out(script: &Script, count: usize, folder: &Path, left: Option<&Left>) ->
         JournalFile::make(
             &journal,
             store.number().unwrap(),
-            Areas::of_bytes(area),
+            (Areas::of_bytes(area), Room::Written),
             &Rights::at(&path).unwrap(),
             false,
         )
