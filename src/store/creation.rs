@@ -296,8 +296,7 @@ fn new_store(temporary: &Temporary, path: &Path) -> Result<TempPath> {
 fn sync(file: &File) -> std::io::Result<()> {
     let sync = recorder::begin_sync(file)?;
     file.sync_all()?;
-    sync.done();
-    Ok(())
+    sync.done(file)
 }
 
 /// Creates the tables of a database that has none; does nothing to one with tables.

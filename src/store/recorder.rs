@@ -429,6 +429,9 @@ pub(super) fn begin_sync(file: &File) -> io::Result<Sync> {
     let until = record.before_sync();
     record.wait_for_others();
     record.stand_still(id);
+    // What is forgotten and who is to be told are one: no other sync succeeds in between.
+    let mut all = lock(&RECORDERS);
+    let all = all.get_or_insert_default();
     if let Some(fault) = record.fault(id, false) {
         let mut evicted = Vec::new();
         if fault == Fault::Evicting {
@@ -439,42 +442,48 @@ pub(super) fn begin_sync(file: &File) -> io::Result<Sync> {
             }
         }
         record.forget(id, evicted);
-        if let Some(all) = lock(&RECORDERS).as_mut() {
-            *all.forgotten.entry(identity(file)).or_default() += 1;
-        }
+        *all.forgotten.entry(identity(file)).or_default() += 1;
     }
-    if is_to_be_told(file) {
-        return Err(io::Error::other("an injected failure"));
-    }
+    all.tell(file)?;
     Ok(Sync(Some((id, record, until))))
 }
 
 impl Sync {
-    /// It succeeded.
-    pub(super) fn done(self) {
-        if let Some((file, record, until)) = self.0 {
-            record.note(Event::Synced { file, until });
+    /// It succeeded, unless the system forgot something meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`begin_sync`].
+    pub(super) fn done(self, file: &File) -> io::Result<()> {
+        if let Some((id, record, until)) = self.0 {
+            let mut all = lock(&RECORDERS);
+            all.get_or_insert_default().tell(file)?;
+            record.note(Event::Synced { file: id, until });
         }
+        Ok(())
     }
 }
 
-/// Whether an open file was not told yet that something was forgotten: each is once, as by Linux.
-fn is_to_be_told(file: &File) -> bool {
-    let Some(mut all) = recorders() else { return false };
-    let Some(all) = all.as_mut() else { return false };
-    let identity = identity(file);
-    let forgotten = all.forgotten.get(&identity).copied().unwrap_or(0);
-    let told = all.told.entry(file.as_raw_fd()).or_insert((identity, 0));
-    if told.0 != identity {
-        *told = (identity, 0);
+impl Recorders {
+    /// Fails if an open file was not told yet that something was forgotten: each is once, as by Linux.
+    fn tell(&mut self, file: &File) -> io::Result<()> {
+        let identity = identity(file);
+        let forgotten = self.forgotten.get(&identity).copied().unwrap_or(0);
+        let told = self.told.entry(file.as_raw_fd()).or_insert((identity, 0));
+        if told.0 != identity {
+            *told = (identity, 0);
+        }
+        match std::mem::replace(&mut told.1, forgotten) < forgotten {
+            true => Err(io::Error::other("an injected failure")),
+            false => Ok(()),
+        }
     }
-    std::mem::replace(&mut told.1, forgotten) < forgotten
 }
 
 /// Notes that a file was opened: of what was forgotten before, it is not told.
 pub(super) fn opened(file: &File) {
     if recorded(file).is_some() {
-        is_to_be_told(file);
+        let _ = lock(&RECORDERS).get_or_insert_default().tell(file);
     }
 }
 

@@ -18,7 +18,9 @@ pub(super) fn begin_sync(_: &File) -> io::Result<Sync> {
 }
 
 impl Sync {
-    pub(super) fn done(self) {}
+    pub(super) fn done(self, _: &File) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 pub(super) fn opened(_: &File) {}

@@ -361,7 +361,7 @@ impl StorageBackend for EngineFile {
         let Shared { file, backend, .. } = self.own()?;
         let sync = recorder::begin_sync(file)?;
         backend.sync_data()?;
-        sync.done();
+        sync.done(file)?;
         self.check_is_there()
     }
 

@@ -282,7 +282,7 @@ impl JournalFile {
         recorder::made(file, areas.file_bytes());
         let sync = recorder::begin_sync(file)?;
         file.sync_all()?;
-        sync.done();
+        sync.done(file)?;
         let is_free = || {
             let found = path.symlink_metadata();
             found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
@@ -580,8 +580,7 @@ impl JournalFile {
     pub(super) fn sync(&self) -> Result<()> {
         let sync = recorder::begin_sync(&self.file)?;
         self.file.sync_data()?;
-        sync.done();
-        Ok(())
+        sync.done(&self.file)
     }
 }
 
