@@ -386,25 +386,25 @@ impl Recording {
     }
 }
 
-/// Notes that bytes are written to a file.
+/// Writes bytes to a file that is recorded, and notes it. `false` if it is not recorded: then nothing is written.
 ///
 /// # Errors
 ///
 /// If there is no room: then a part of them is written.
-pub(super) fn write(file: &File, at: u64, bytes: &[u8]) -> io::Result<()> {
-    let Some((id, record)) = recorded(file) else { return Ok(()) };
+pub(super) fn write(file: &File, at: u64, bytes: &[u8]) -> io::Result<bool> {
+    let Some((id, record)) = recorded(file) else { return Ok(false) };
+    // The order of the events is that of the writes, also of those that the system loses.
+    let _all = lock(&RECORDERS);
     let fault = record.fault(id, true);
     let room = match fault {
         Some(Fault::Full(room)) => room.min(bytes.len()),
         _ => bytes.len(),
     };
     record.note(Event::Write { file: id, at, bytes: bytes[..room].to_vec() });
+    file.write_all_at(&bytes[..room], at)?;
     match fault {
-        None => Ok(()),
-        Some(_) => {
-            file.write_all_at(&bytes[..room], at)?;
-            Err(io::ErrorKind::StorageFull.into())
-        }
+        None => Ok(true),
+        Some(_) => Err(io::ErrorKind::StorageFull.into()),
     }
 }
 

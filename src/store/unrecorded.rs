@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-pub(super) fn write(_: &File, _: u64, _: &[u8]) -> io::Result<()> {
-    Ok(())
+pub(super) fn write(_: &File, _: u64, _: &[u8]) -> io::Result<bool> {
+    Ok(false)
 }
 
 pub(super) fn length(_: &File, _: u64) {}

@@ -186,7 +186,10 @@ impl PuttingBack {
         }
         sync_folder(folder_of(&file.name()?));
         let mut bytes = written.exported.bytes;
-        if let Some((old, stamp)) = old.as_mut().zip(self.standing.stamp()) {
+        let is_rewritten = self.reader.facts().family.saves_whole();
+        if let Some((old, stamp)) =
+            old.as_mut().zip(self.standing.stamp()).filter(|_| !is_rewritten)
+        {
             bytes += carry_over(old, stamp.bytes(), &path).at("writing", &path)?;
         }
         Ok(ExportOutcome::Written { bytes })

@@ -114,8 +114,8 @@ impl Growth<'_> {
             fill(&mut new, &candidate.start);
             if !new.migrated {
                 new.imported = imported;
-                new.note_named();
             }
+            new.note_named();
             // The file's size and time are recorded once all of it is stored.
             let source = if is_last { candidate.source(session) } else { None };
             let author = Author::File;

@@ -54,8 +54,9 @@ pub(super) struct Replaced {
 /// What to do if the session has something that the file lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OnLoss {
-    /// The two are merged if both continue the same beginning. Otherwise the file becomes a session of its own.
-    Merge,
+    /// The two are merged if both continue the same beginning. Otherwise the file becomes a session of its own. If the
+    /// session has several files, one of them may lack the last imported lines, which another one has added.
+    Merge { is_of_path: bool },
     /// The file replaces the session all the same, and its report says what is lost.
     Accept,
     /// The session is damaged: there is nothing to compare the file with.

@@ -30,7 +30,7 @@ pub(super) struct Losses {
     examples: Vec<String>,
     /// The session's lines that the file lacks, with and without an id.
     own: Vec<Ordinal>,
-    /// True if the file has an imported line that follows one that it lacks: it does not continue a common beginning.
+    /// True if the file lacks imported lines, and so does not continue a common beginning.
     is_torn_out: bool,
     /// True if the session is a tree whose lines are still addressed as they were imported.
     is_tree: bool,
@@ -80,7 +80,8 @@ impl fmt::Display for Losses {
 /// entry if it has the id with the same JSON. In a session that was migrated from version 1, the import made up ids,
 /// and the program that migrates the file makes up others: there the file also has an entry if its entry in the same
 /// place has the same contents.
-pub(super) fn losses(old: View<'_>, new: View<'_>) -> Result<Option<Losses>> {
+/// If `needs_imported`, a file that lacks imported lines cannot be merged, even if they are the last ones.
+pub(super) fn losses(old: View<'_>, new: View<'_>, needs_imported: bool) -> Result<Option<Losses>> {
     let record = old.record();
     let is_tree = !record.migrated && record.known_family().entry_ids() != EntryIds::Ordinals;
     let mut losses = Losses { is_tree, ..Losses::default() };
@@ -104,7 +105,11 @@ pub(super) fn losses(old: View<'_>, new: View<'_>) -> Result<Option<Losses>> {
         let is_imported = first_own.is_none_or(|first| line.ordinal < first);
         let ordinal = line.ordinal;
         match comparison.compare(line, &mut losses)? {
-            Found::Missing => losses.own.push(ordinal),
+            Found::Missing => {
+                let is_torn = needs_imported && first_own.is_some() && is_imported;
+                losses.is_torn_out |= is_torn;
+                losses.own.push(ordinal);
+            }
             Found::There => {
                 losses.is_torn_out |= is_imported && !in_any_order && !losses.own.is_empty();
             }

@@ -1,6 +1,9 @@
 //! Merges the lines that only the store has into a session whose file has grown too.
 
+use std::collections::HashMap;
+
 use leafline_import::EntryKind;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::losses::losses;
 use super::pipeline::BLOCK_BYTES;
@@ -27,9 +30,10 @@ pub(super) fn leads(old: View<'_>, own: &[Ordinal], file: View<'_>) -> Result<Le
     for &ordinal in own {
         of_store = of_store.max(conversation_time(&old.line_node(ordinal)?));
     }
-    if let Some(of_file) = newest_of_file(old, file)?
-        && Some(of_file) >= of_store
-    {
+    let of_file = newest_of_file(old, file)?;
+    // Without times, the store's is taken for the newest.
+    let is_timed = of_file.is_some_and(|time| time > i64::MIN);
+    if of_file > of_store || is_timed && of_file == of_store {
         return Ok(Leads::File);
     }
     let leaf = old.rows().leaf()?;
@@ -41,7 +45,7 @@ pub(super) fn leads(old: View<'_>, own: &[Ordinal], file: View<'_>) -> Result<Le
 
 /// Returns true if the old session has every line of the file's, so that a merge would only change their order.
 pub(super) fn adds_nothing(old: View<'_>, file: View<'_>) -> Result<bool> {
-    if losses(file, old)?.is_some() {
+    if losses(file, old, false)?.is_some() || !repeats_as_often(old, file)? {
         return Ok(false);
     }
     // The names in both headers count, too.
@@ -51,6 +55,29 @@ pub(super) fn adds_nothing(old: View<'_>, file: View<'_>) -> Result<bool> {
         let (before, now) = (before.next()?, now.next()?);
         if before.map(|line| line.text.to_vec()) != now.map(|line| line.text.to_vec()) {
             return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Returns true if the old session has each line without an id as often as the file.
+fn repeats_as_often(old: View<'_>, file: View<'_>) -> Result<bool> {
+    let mut counts: HashMap<u64, u64> = HashMap::new();
+    let mut lines = old.cursor();
+    while let Some(line) = lines.next()? {
+        *counts.entry(xxh3_64(line.text.trim_ascii_end())).or_default() += 1;
+    }
+    let mut lines = file.cursor();
+    while let Some(line) = lines.next()? {
+        let kind = EntryKind::from_code(line.node.kind).unwrap_or(EntryKind::Unknown);
+        let is_compared = !matches!(kind, EntryKind::Blank | EntryKind::Header | EntryKind::Title);
+        if !is_compared || exact_id(file.reading(), file.entry_of(&line)?.line()).is_some() {
+            continue;
+        }
+        let left = counts.get_mut(&xxh3_64(line.text.trim_ascii_end()));
+        match left.and_then(|left| left.checked_sub(1).map(|less| *left = less)) {
+            Some(()) => {}
+            None => return Ok(false),
         }
     }
     Ok(true)

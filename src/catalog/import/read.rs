@@ -26,6 +26,7 @@ use super::pipeline::{BLOCK_BYTES, Feeder};
 use super::quick;
 use super::report::{FileReport, ImportOptions, ImportStatus, Refusal};
 use super::{Outcome, Step, go_on};
+use crate::catalog::gone::exists;
 use crate::error::{Corruption, Error, Result};
 use crate::session::export::current_bytes;
 use crate::session::view::View;
@@ -328,7 +329,7 @@ impl<'s> Reader<'s> {
                 let report = candidate.report(ImportStatus::Replaced);
                 let on_loss = match is_of_path && self.options.replace {
                     true => OnLoss::Accept,
-                    false => OnLoss::Merge,
+                    false => OnLoss::Merge { is_of_path },
                 };
                 let replaced = Replaced { session, revision: record.revision, on_loss };
                 in_flight.insert(candidate.external_id().to_vec());
@@ -359,7 +360,8 @@ impl<'s> Reader<'s> {
         } else {
             beginning::take_title_beside(&mut noted, candidate);
             // With a copy elsewhere, the file at the session's own path may be another state.
-            let is_own = |own: &Vec<u8>| record.sources.iter().all(|path| path == own);
+            let is_own =
+                |own: &Vec<u8>| record.sources.iter().all(|path| path == own || !exists(path));
             if record.is_ahead() && candidate.source.as_ref().is_some_and(is_own) {
                 noted.note_named();
                 noted.imported = match record.rewritten {
@@ -412,7 +414,7 @@ impl<'s> Reader<'s> {
             session,
             revision: record.revision,
             on_loss: match candidate.needs_migration() {
-                true => OnLoss::Merge,
+                true => OnLoss::Merge { is_of_path: true },
                 false => OnLoss::Accept,
             },
         };
@@ -438,7 +440,7 @@ impl<'s> Reader<'s> {
             Target::Own { restores } => (None, restores),
             Target::Of(replaced) => (Some(replaced), Vec::new()),
         };
-        let merges = matches!(replaces, Some(Replaced { on_loss: OnLoss::Merge, .. }));
+        let merges = matches!(replaces, Some(Replaced { on_loss: OnLoss::Merge { .. }, .. }));
         let mut report = report;
         let mut name = None;
         let mut ends_line = false;
@@ -447,7 +449,8 @@ impl<'s> Reader<'s> {
             && let Some(of_old) = snapshot.session(old)?
         {
             name = match name_to_keep(View::new(snapshot.rows(old), &of_old), candidate)? {
-                Ok(name) => name,
+                // A migration writes the header anew.
+                Ok(name) => name.filter(|_| !candidate.needs_migration()),
                 Err(error) => {
                     outcome.add(&candidate.report(ImportStatus::Failed).unread(&error));
                     return Ok(Ok(Done::Yes));

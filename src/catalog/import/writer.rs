@@ -236,9 +236,10 @@ impl<'s> Writer<'s> {
         let (mut record, mut leaf) = indexed.settle(self.store, &mut creation, NewLeaf::ByRule)?;
         let mut place = Place::Own;
         let mut sources: Vec<_> = end.source.into_iter().collect();
+        let own_path = sources.first().map(|(path, _)| path.clone());
         if let Some(replaced) = replaces {
             let own;
-            match self.place(replaced, session, &mut record, &mut report)? {
+            match self.place(replaced, (session, own_path.as_deref()), &mut record, &mut report)? {
                 Placed::Of { place: of, own: lines, sources: others } => {
                     (place, own) = (of, lines);
                     sources.extend(others);
@@ -285,7 +286,7 @@ impl<'s> Writer<'s> {
     fn place(
         &self,
         replaced: Replaced,
-        session: SessionKey,
+        (session, own_path): (SessionKey, Option<&[u8]>),
         record: &mut SessionRecord,
         report: &mut FileReport,
     ) -> Result<Placed> {
@@ -308,7 +309,7 @@ impl<'s> Writer<'s> {
         let mut own = Vec::new();
         match (losses, on_loss) {
             (None, _) => {}
-            (Some(losses), OnLoss::Merge) => match losses.into_own() {
+            (Some(losses), OnLoss::Merge { .. }) => match losses.into_own() {
                 Ok(_) if merged::adds_nothing(old_view, new_view)? => return Ok(Placed::Known),
                 Ok(lines) => own = lines,
                 Err(losses) => return Ok(Placed::Apart { reason: losses.to_string() }),
@@ -324,8 +325,9 @@ impl<'s> Writer<'s> {
         }
         let mut sources = Vec::new();
         // After a merge the new session has all that the other files of the old one had.
-        let is_merged = on_loss == OnLoss::Merge;
-        for path in of_old.rest.sources.iter().filter(|path| is_merged && exists(path)) {
+        let is_merged = matches!(on_loss, OnLoss::Merge { .. });
+        let is_other = |path: &&Vec<u8>| is_merged && Some(&***path) != own_path && exists(path);
+        for path in of_old.rest.sources.iter().filter(is_other) {
             let source = snapshot.source(path)?.filter(|source| source.session == old);
             sources.extend(source.map(|source| (path.clone(), source)));
         }
@@ -435,7 +437,10 @@ fn losses_unless(
     if on_loss == OnLoss::Restore {
         return Ok(None);
     }
-    match losses(old, new) {
+    // Of several files, another one may have added the last imported lines.
+    let is_one_of_several = old.record().sources.len() > 1;
+    let needs_imported = on_loss != OnLoss::Merge { is_of_path: true } || !is_one_of_several;
+    match losses(old, new, needs_imported) {
         Err(Error::Corrupted(damage)) if on_loss == OnLoss::Accept => {
             report.add_reason(format!("what the store held is not known: {damage}"));
             Ok(None)

@@ -372,10 +372,19 @@ fn fold_session(
     let mut preparer = Preparer::new(view.reading());
     // All of them have raw lines, or none.
     if last.leaf.is_of_file() {
-        let file = changes.iter().rev().find_map(|change| match &change.leaf {
-            Leaf::Imported(file) => Some(&**file),
-            _ => None,
-        });
+        // Where a record before is lost, the session no longer has all of the file, and a sync must compare it.
+        let mut length = view.record().imported.length;
+        let mut file = None;
+        for change in &changes {
+            length += change.text.len() as u64;
+            if let Leaf::Imported(imported) = &change.leaf {
+                let is_whole = imported.imported.length == length;
+                file = Some(&**imported).filter(|_| is_whole);
+                if !is_whole {
+                    break;
+                }
+            }
+        }
         if text.is_empty() {
             // Where all were there before, the record only put those on the disk.
             let Some(file) = file else { return Ok(()) };
@@ -424,6 +433,14 @@ fn count_there(view: View<'_>, records: &[Journaled]) -> Result<usize> {
         {
             (there, behind) = (index + 1, ordinal.next());
             break;
+        }
+    }
+    let imported = view.record().imported.length;
+    for (index, change) in changes.iter().enumerate().skip(there) {
+        if let Leaf::Imported(file) = &change.leaf
+            && file.imported.length <= imported
+        {
+            (there, behind) = (index + 1, None);
         }
     }
     // Lines outside the tree have no ids: the session has them if it ends with them.

@@ -367,7 +367,9 @@ impl StorageBackend for EngineFile {
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         let Shared { file, backend, .. } = self.own()?;
-        recorder::write(file, offset, data)?;
+        if recorder::write(file, offset, data)? {
+            return Ok(());
+        }
         backend.write(offset, data)
     }
 

@@ -350,7 +350,6 @@ impl JournalFile {
     /// Writes the first page.
     pub(super) fn entitle(&self, title: Title) -> Result<()> {
         let page = title.page();
-        recorder::write(&self.file, 0, &page)?;
         write_at(&self.file, &page, 0)
     }
 
@@ -524,7 +523,6 @@ impl JournalFile {
         payload: &[u8],
     ) -> Result<Place> {
         let (bytes, check) = record::encode(after, stamp, session, payload);
-        recorder::write(&self.file, at, &bytes)?;
         write_at(&self.file, &bytes, at)?;
         Ok(Place { sequence: after.sequence + 1, check, at: at + bytes.len() as u64 })
     }
@@ -548,7 +546,6 @@ impl JournalFile {
         if read_at(&self.file, &mut bytes, at)? < bytes.len() {
             return Ok(false);
         }
-        recorder::write(&self.file, at, &bytes)?;
         write_at(&self.file, &bytes, at)?;
         Ok(true)
     }
@@ -632,8 +629,15 @@ fn is_unknown(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::Unsupported)
 }
 
-#[cfg(unix)]
 pub(super) fn write_at(file: &File, bytes: &[u8], at: u64) -> Result<()> {
+    match recorder::write(file, at, bytes)? {
+        true => Ok(()),
+        false => write_all_at(file, bytes, at),
+    }
+}
+
+#[cfg(unix)]
+fn write_all_at(file: &File, bytes: &[u8], at: u64) -> Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, at)
 }
 
@@ -643,7 +647,7 @@ fn read_some_at(file: &File, bytes: &mut [u8], at: u64) -> Result<usize> {
 }
 
 #[cfg(windows)]
-pub(super) fn write_at(file: &File, mut bytes: &[u8], mut at: u64) -> Result<()> {
+fn write_all_at(file: &File, mut bytes: &[u8], mut at: u64) -> Result<()> {
     while !bytes.is_empty() {
         let written = std::os::windows::fs::FileExt::seek_write(file, bytes, at)?;
         if written == 0 {
