@@ -52,7 +52,7 @@ fn command(setting: &Setting, sessions: PathBuf) -> Result<String, Failure> {
     let sessions = super::text_of(sessions, setting.is_shown)?;
     let words =
         [&setting.program, "--store", &setting.store, "sync", "--quiet", "--no-index", &sessions];
-    Ok(words.map(|word| quoted_on_unix(word)).join(" "))
+    Ok(words.map(quoted_on_unix).join(" "))
 }
 
 /// What puts the hook in; nothing if it is there. For settings that cannot be edited, prints what is to be added by hand.
