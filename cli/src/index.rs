@@ -27,12 +27,12 @@ const LEFT_TO_SEARCH: u64 = 4 << 20;
 /// Up to this many new bytes are indexed before an import or a sync ends: a second or two.
 const DONE_IN_A_MOMENT: u64 = 64 << 20;
 
-/// While a folder is watched, its new lines wait for the index until they are so many bytes, or so long: an update makes files and
-/// syncs each, some 60 writes however few lines it has, and a search does what is left.
+/// While a folder is watched, the index is updated when this many bytes are new, or after this time: an update creates and syncs
+/// files, some 60 writes even for one line. A search indexes the rest.
 const WORTH_AN_UPDATE: u64 = 1 << 20;
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// How often it is looked whether they are due.
+/// How often the follower checks.
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// How long a search waits for another process that updates the index and commits nothing, and how often it checks. A
@@ -84,7 +84,7 @@ impl Indexing {
         if self.no_index || new_bytes < LEFT_TO_SEARCH || interrupt.is_set() {
             return;
         }
-        if new_bytes > DONE_IN_A_MOMENT && start_in_background(store) {
+        if new_bytes > DONE_IN_A_MOMENT && start(store).is_ok() {
             let told = format!(
                 "leafline: {} are made searchable in the background; a search waits for it",
                 bytes(new_bytes)
@@ -128,11 +128,6 @@ pub(super) fn forget_removed(store: &Store) {
     }
 }
 
-/// Starts `leafline index` for the store without waiting for it. Returns whether it runs.
-fn start_in_background(store: &Store) -> bool {
-    start(store).is_ok()
-}
-
 /// Starts `leafline index` for the store.
 fn start(store: &Store) -> std::io::Result<Child> {
     let program = std::env::current_exe()?;
@@ -145,8 +140,8 @@ fn start(store: &Store) -> std::io::Result<Child> {
     command.spawn()
 }
 
-/// Has `leafline index` bring the index up to date if much is new, and waits for it as long as it may: what it needs of memory
-/// goes back with its end, which in a process that stays it does not.
+/// If much is new, runs `leafline index` and waits for it as long as `goes_on` returns true. The system gets that process's memory
+/// back, unlike the memory of a process that stays.
 pub(super) fn complete_apart(
     store: &Store,
     index: &SearchIndex,
@@ -158,7 +153,7 @@ pub(super) fn complete_apart(
     let Ok(mut process) = start(store) else { return Ok(()) };
     while matches!(process.try_wait(), Ok(None)) {
         if !goes_on() {
-            // It goes on, and somebody has to wait for its end.
+            // The process goes on; a thread waits for its end.
             std::thread::spawn(move || process.wait());
             return Ok(());
         }
@@ -273,7 +268,7 @@ impl Follower {
         Ok(follower)
     }
 
-    /// Reports that sessions have changed, by so many bytes of new lines.
+    /// Reports new lines of this many bytes.
     pub(super) fn notice(&self, bytes: u64) {
         self.behind.fetch_add(bytes.max(1), Ordering::Relaxed);
     }
@@ -326,7 +321,7 @@ pub(super) fn complete(
     let mut lag = index.lag()?;
     let mut bar = shows_progress.then(|| Bar::of_index(lag.bytes));
     let mut advance = |read| bar.iter_mut().for_each(|bar| bar.advance(read));
-    // Others add lines meanwhile: it gets on if it lacks less than ever.
+    // Others add lines meanwhile: there is progress if the index lacks less than ever.
     let (mut moved, mut least) = (Instant::now(), lag.bytes);
     let mut failed = None;
     while lag.sessions > 0 && goes_on() {

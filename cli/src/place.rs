@@ -164,7 +164,7 @@ pub(super) fn quoted_on_windows(argument: &str) -> String {
     quoted
 }
 
-/// Whether an argument needs no quotation marks: it has only letters, digits and these.
+/// Returns true if an argument has only letters, digits and these characters, and so needs no quotation marks.
 fn is_plain(argument: &str, others: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || others.contains(c);
     !argument.is_empty() && argument.chars().all(is_plain)

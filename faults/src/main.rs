@@ -141,7 +141,7 @@ enum Fault {
         #[arg(long, value_name = "FOLDER")]
         folder: Option<PathBuf>,
     },
-    /// What the process of a host does
+    /// Run as a host of the soak
     #[cfg(target_os = "linux")]
     #[command(name = soak::WORD, hide = true)]
     SoakHost { number: usize, folder: PathBuf },

@@ -45,8 +45,8 @@ fn places() -> Result<(PathBuf, PathBuf), Failure> {
     Ok((sessions, change::real(&settings)?))
 }
 
-/// What the hook runs, for the shell that the program runs it by: on Windows Git's. The search index is left to the next search: the
-/// program waits for this.
+/// The hook's command, quoted for the shell in which Claude Code runs it (Git's on Windows). It leaves the search index to the next
+/// search, because the program waits for the hook.
 fn command(setting: &Setting, sessions: PathBuf) -> Result<String, Failure> {
     let sessions = std::path::absolute(sessions).map_err(Failure::NoCurrentDirectory)?;
     let sessions = super::text_of(sessions, setting.is_shown)?;

@@ -154,12 +154,14 @@ impl Setting {
         if manager == Manager::Tasks {
             return task::line(self);
         }
-        let words = [&self.program]
-            .into_iter()
-            .chain(&self.arguments())
-            .map(|word| quoted(word))
-            .collect::<Vec<_>>();
-        format!("nohup {} >/dev/null 2>&1 &", words.join(" "))
+        format!("nohup {} >/dev/null 2>&1 &", self.words(quoted))
+    }
+
+    /// The program and its arguments, each quoted.
+    fn words(&self, quote: impl Fn(&str) -> String) -> String {
+        let arguments = self.arguments();
+        let words = std::iter::once(&self.program).chain(&arguments).map(|word| quote(word));
+        words.collect::<Vec<_>>().join(" ")
     }
 }
 

@@ -4,7 +4,7 @@ use super::Setting;
 use super::service::in_xml;
 use crate::failure::Failure;
 
-/// The task's name, which stands in quotation marks nowhere.
+/// The task's name. It has no character that needs quoting.
 pub(super) const TASK: &str = "leafline-keep";
 
 /// Runs a program of the console without a window, and ends it when it is ended.
@@ -47,7 +47,7 @@ pub(super) fn text(setting: &Setting, user: &str) -> Result<String, Failure> {
     ))
 }
 
-/// What is run without a window.
+/// The command line that runs without a window.
 fn arguments(setting: &Setting) -> Result<String, Failure> {
     let mut words = vec!["--headless".to_owned()];
     if setting.variables.is_empty() {
@@ -75,12 +75,7 @@ pub(super) fn line(setting: &Setting) -> String {
 
 /// The program and its arguments as a command of PowerShell.
 fn call(setting: &Setting) -> String {
-    let words = [&setting.program]
-        .into_iter()
-        .chain(&setting.arguments())
-        .map(|word| in_powershell(word))
-        .collect::<Vec<_>>();
-    format!("& {}", words.join(" "))
+    format!("& {}", setting.words(in_powershell))
 }
 
 /// A text of PowerShell in which nothing is replaced. It takes the typographic quotation marks for others.

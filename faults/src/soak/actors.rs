@@ -72,7 +72,7 @@ fn words(random: &mut Rng, count: usize) -> String {
     (0..count).map(|_| word(random)).collect::<Vec<_>>().join(" ")
 }
 
-/// What the process of a host does: appends an entry to one session after the other whenever it is asked to, and says which.
+/// Runs as a host: for each line of its input, appends an entry to the next session and prints its id.
 pub fn host(number: usize, folder: &Path) {
     let store = Store::open(folder.join("store.leafline")).expect("the store can be opened");
     let mut sessions: Vec<Session> = (0..SESSIONS)
@@ -127,7 +127,7 @@ pub(super) fn keep_host(scene: &Scene<'_>, number: usize, post: &Post) -> Vec<(S
     kept
 }
 
-/// Keeps a watch over the files, or another process that only has to be there.
+/// Keeps a process running, such as the watch.
 pub(super) fn keep(scene: &Scene<'_>, post: &Post, words: &[&str], in_terminal: bool) {
     while !scene.is_over() {
         let mut command = scene.program.plain(scene.folder);
@@ -145,7 +145,7 @@ pub(super) fn keep(scene: &Scene<'_>, post: &Post, words: &[&str], in_terminal: 
             command = terminal;
         }
         let (mut child, input, output) = post.begin(&mut command);
-        // What it prints is read, so that it never waits for that.
+        // Its output is read, so that it never blocks on a full pipe.
         let reading = std::thread::spawn(move || {
             let mut output = output;
             let _ = std::io::copy(&mut output, &mut std::io::sink());
@@ -163,7 +163,7 @@ pub(super) fn keep(scene: &Scene<'_>, post: &Post, words: &[&str], in_terminal: 
     }
 }
 
-/// Lets files grow and go. Returns how many lines each session has, by its id.
+/// Appends to files and deletes them when they are complete. Returns how many lines each session has, by its id.
 pub(super) fn write_files(scene: &Scene<'_>) -> Vec<(String, u64)> {
     let mut random = Rng::new();
     let mut written: Vec<(String, u64)> = Vec::new();

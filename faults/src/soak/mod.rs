@@ -1,4 +1,4 @@
-//! What are days to a store, in minutes: three hosts with twenty sessions each, a watch over files that grow and go, an MCP client, a
+//! Days of use in minutes: three hosts with twenty sessions each, a watch over files that grow and are deleted, an MCP client, a
 //! `browse` that is left open, searches, backups, compactions, a long import and its removal, and kills. Every figure has a limit.
 
 mod actors;
@@ -35,25 +35,25 @@ const LARGE: u64 = 100_000_000;
 
 const MIB: u64 = 1 << 20;
 
-/// A figure and what it may be at most.
+/// A measured figure and its limit.
 #[derive(Debug)]
 pub struct Figure {
-    /// What it is of.
+    /// Its name.
     pub name: String,
-    /// In this unit.
+    /// Its unit.
     pub unit: &'static str,
-    /// What was measured.
+    /// The measured value.
     pub value: f64,
-    /// The most that it may be; infinite if it is only told.
+    /// The largest allowed value; infinite if there is no limit.
     pub limit: f64,
 }
 
-/// What came of it.
+/// The result of a soak.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// In the order of the table.
+    /// The figures, in the order of the table.
     pub figures: Vec<Figure>,
-    /// What must not be, figures beyond their limits among it.
+    /// Failures, including figures over their limits.
     pub failures: Vec<String>,
 }
 

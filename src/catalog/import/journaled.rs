@@ -34,15 +34,19 @@ pub(super) fn take(
     let Ok(absolute) = std::path::absolute(&found.path) else { return Ok(None) };
     let path = absolute.as_os_str().as_encoded_bytes();
     let snapshot = store.committed()?;
+    let row = snapshot.journal_row()?;
+    // Only a file that is followed is worth a new journal.
+    if row.epoch == 0 && !more_follows {
+        return Ok(None);
+    }
     let Some(source) = snapshot.source(path)? else { return Ok(None) };
     let session = source.session;
     let Some(record) = snapshot.session(session)? else { return Ok(None) };
-    let (before, source, is_journaled) =
-        match store.beyond_tables(&snapshot.journal_row()?, session)? {
-            Beyond::Nothing => (record.imported, source, false),
-            Beyond::File(file) if file.path == path => (file.imported, file.source, true),
-            Beyond::File(_) | Beyond::Other => return Ok(None),
-        };
+    let (before, source, is_journaled) = match store.beyond_tables(&row, session)? {
+        Beyond::Nothing => (record.imported, source, false),
+        Beyond::File(file) if file.path == path => (file.imported, file.source, true),
+        Beyond::File(_) | Beyond::Other => return Ok(None),
+    };
     let view = View::new(snapshot.rows(session), &record);
     let unchanged = || {
         let mut report = FileReport::new(found.path.clone(), ImportStatus::Unchanged);

@@ -4,7 +4,7 @@
 use std::io::{self, Seek, SeekFrom};
 
 use leafline_import::lines::split;
-use leafline_import::{EntryKind, Family, LineReader, Reading, text};
+use leafline_import::{EntryKind, LineReader, Reading, text};
 
 use super::candidate::Candidate;
 use crate::error::Result;
@@ -71,11 +71,11 @@ impl Name {
     /// The first block of a file, with this name.
     pub(super) fn put_into(&self, reading: Reading, block: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(block.len());
-        let family: Family = reading.family;
         let read = each_up_to_the_header(reading, block, |line, kind| {
             let before = out.len();
             let name = (&*self.name, self.time);
-            if !family.name_line(line, kind, name, &mut out).is_ok_and(|is_named| is_named) {
+            if !reading.family.name_line(line, kind, name, &mut out).is_ok_and(|is_named| is_named)
+            {
                 out.truncate(before);
                 out.extend_from_slice(line);
             }
