@@ -78,7 +78,7 @@ pub(crate) enum Fault {
     Full(usize),
     /// What was written cannot be put on the disk. Who reads it still finds it in memory.
     Forgetful,
-    /// The same, and memory does not have it any more either: there are zeros on the disk, and in memory.
+    /// The same, and memory does not have it any more either: a reader finds what the disk had before.
     Evicting,
 }
 
@@ -97,6 +97,8 @@ struct State {
     /// Which faults are still to come to a file, each after a number of writes or syncs, as the fault is of one.
     faults: Vec<(FileId, u32, Fault)>,
     files: Vec<Identity>,
+    /// What the disk had of the files that were there at first.
+    first: HashMap<FileId, Vec<u8>>,
     /// How long a sync waits for what other threads do meanwhile; not at all if there is none.
     patience: Option<Duration>,
     /// A file whose syncs stand still, but for so many that go on; and how many have come to stand.
@@ -198,6 +200,8 @@ fn begin(store: &Path, recording: Recording) -> Record {
         if let Ok(file) = File::open(path) {
             let identity = identity(&file);
             let id = record.next_file(identity);
+            let bytes = std::fs::read(path).expect("it is open");
+            lock(&record.state).first.insert(id, bytes);
             all.by_file.insert(identity, (id, Arc::clone(&record)));
         }
     }
@@ -219,6 +223,17 @@ pub(crate) fn end(record: &Record) -> Vec<Event> {
 pub(crate) fn end_of_several(record: &Record) -> Noted {
     let events = end(record);
     Noted { events, files: std::mem::take(&mut lock(&record.state).files) }
+}
+
+fn place(at: u64) -> usize {
+    usize::try_from(at).expect("a recorded file fits in memory")
+}
+
+/// Writes bytes over those of a file.
+fn put(file: &mut Vec<u8>, at: u64, bytes: &[u8]) {
+    let at = place(at);
+    file.resize(file.len().max(at + bytes.len()), 0);
+    file[at..at + bytes.len()].copy_from_slice(bytes);
 }
 
 impl Recording {
@@ -352,19 +367,33 @@ impl Recording {
         lock(&self.state).faults.clear();
     }
 
-    /// Where what is not synced was written to a file.
-    fn unsynced(&self, file: FileId) -> Vec<(u64, usize)> {
-        let events = lock(&self.events);
-        let synced = events.iter().rev().find_map(|event| match event {
-            Event::Synced { file: of, until } if *of == file => Some(*until),
-            _ => None,
-        });
-        let later = events.iter().skip(synced.unwrap_or(0));
-        let writes = later.filter_map(|event| match event {
-            Event::Write { file: of, at, bytes } if *of == file => Some((*at, bytes.len())),
-            _ => None,
-        });
-        writes.collect()
+    /// What the disk has of a file where it was written and not synced, in the order of the writes.
+    fn below_unsynced(&self, file: FileId) -> Vec<(u64, Vec<u8>)> {
+        let mut disk = lock(&self.state).first.get(&file).cloned().unwrap_or_default();
+        let mut unsynced = Vec::new();
+        for (number, event) in lock(&self.events).iter().enumerate() {
+            match event {
+                Event::Write { file: of, at, bytes } if *of == file => {
+                    unsynced.push((number, *at, bytes.clone()));
+                }
+                Event::Synced { file: of, until } if *of == file => {
+                    for (_, at, bytes) in unsynced.extract_if(.., |(event, ..)| *event < *until) {
+                        put(&mut disk, at, &bytes);
+                    }
+                }
+                Event::Forgotten { file: of, until } if *of == file => {
+                    unsynced.retain(|(event, ..)| *event >= *until);
+                }
+                _ => {}
+            }
+        }
+        let below = |(_, at, bytes): (usize, u64, Vec<u8>)| {
+            let start = place(at).min(disk.len());
+            let mut below = disk[start..(start + bytes.len()).min(disk.len())].to_vec();
+            below.resize(bytes.len(), 0);
+            (at, below)
+        };
+        unsynced.into_iter().map(below).collect()
     }
 
     /// Takes the fault of a file that is due.
@@ -435,8 +464,7 @@ pub(super) fn begin_sync(file: &File) -> io::Result<Sync> {
     if let Some(fault) = record.fault(id, false) {
         let mut evicted = Vec::new();
         if fault == Fault::Evicting {
-            for (at, bytes) in record.unsynced(id) {
-                let bytes = vec![0; bytes];
+            for (at, bytes) in record.below_unsynced(id) {
                 file.write_all_at(&bytes, at)?;
                 evicted.push(Event::Write { file: id, at, bytes });
             }
