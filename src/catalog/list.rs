@@ -55,7 +55,6 @@ impl Store {
     /// a limit and in order of time, or one with `since` or `until`, costs what it reads, as long as that is a small
     /// part of the store; any other list costs about a microsecond for each session of the store, and all cores read a
     /// long one.
-    /// all cores.
     ///
     /// # Errors
     ///
@@ -64,9 +63,7 @@ impl Store {
         let snapshot = self.snapshot_to_read()?;
         snapshot.refuse_any_unfolded()?;
         let rows = Rows::of(&snapshot, filter)?;
-        if let Some(times) = snapshot.session_times()?
-            && let Some(listed) = rows.walk(&times)?
-        {
+        if let Some(listed) = rows.walk(&snapshot.session_times()?)? {
             return Ok(listed.finish());
         }
         let mut parts = rows.parts()?.into_iter();
@@ -238,28 +235,14 @@ impl Sortable for SessionFacts {
 fn agents_of(snapshot: &Snapshot, id: &str) -> Result<Vec<SessionFacts>> {
     let mut agents = Vec::new();
     let mut texts = SharedTexts::by_session();
-    let mut take = |record: &ListedRecord<'_>| {
-        let is_one = starter(record) == Some(id.as_bytes());
-        if is_one {
-            agents.push(SessionFacts::listed(record, &mut texts));
-        }
-        is_one
-    };
     let sessions = snapshot.sessions()?;
-    match snapshot.session_parents()? {
-        Some(parents) => {
-            for key in parents.started_by(id.as_bytes())? {
-                let row = indexed(sessions, "session_parents", key)?;
-                if !take(&row.listed()?) {
-                    return Err(astray("session_parents", key));
-                }
-            }
+    for key in snapshot.session_parents()?.started_by(id.as_bytes())? {
+        let row = indexed(sessions, "session_parents", key)?;
+        let record = row.listed()?;
+        if starter(&record) != Some(id.as_bytes()) {
+            return Err(astray("session_parents", key));
         }
-        None => {
-            for row in sessions.iter()? {
-                take(&row?.listed()?);
-            }
-        }
+        agents.push(SessionFacts::listed(&record, &mut texts));
     }
     Ok(agents)
 }
@@ -540,7 +523,7 @@ mod tests {
                 (key, SessionRecord { external_id, ..record.clone() })
             }));
             let snapshot = store.snapshot().unwrap();
-            let times = snapshot.session_times().unwrap().unwrap();
+            let times = snapshot.session_times().unwrap();
             for filter in &filters {
                 let rows = Rows::of(&snapshot, filter).unwrap();
                 let walked = rows.walk(&times).unwrap().map(Ordered::finish);

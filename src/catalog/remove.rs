@@ -184,7 +184,7 @@ fn with_agents(
         let Some(record) = snapshot.session(key)?.filter(|_| known.insert(key)) else { continue };
         let same_id = snapshot.sessions_with_id(&record.external_id)?;
         let is_last = same_id.iter().all(|(other, _)| known.contains(other));
-        if let Some(parents) = parents.as_ref().filter(|_| is_last) {
+        if is_last {
             left.extend(parents.started_by(&record.external_id)?.into_iter().rev());
         }
         chosen.push((key, record));

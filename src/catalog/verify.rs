@@ -272,7 +272,7 @@ fn check_times(
     (sessions, unreadable): Known<'_>,
     findings: &mut Findings<'_>,
 ) -> Result<()> {
-    let Some(times) = snapshot.session_times()? else { return Ok(()) };
+    let times = snapshot.session_times()?;
     let mut missing: BTreeSet<SessionKey> = sessions.keys().copied().collect();
     for row in times.iter()? {
         let (hour, session) = row?;
@@ -296,7 +296,7 @@ fn check_parents(
     (sessions, unreadable): Known<'_>,
     findings: &mut Findings<'_>,
 ) -> Result<()> {
-    let Some(parents) = snapshot.session_parents()? else { return Ok(()) };
+    let parents = snapshot.session_parents()?;
     let agents = sessions.iter().filter(|(_, record)| starter(record).is_some());
     let mut missing: BTreeSet<SessionKey> = agents.map(|(&session, _)| session).collect();
     parents.each(|parent, session| {

@@ -228,7 +228,7 @@ impl Snapshot {
 
     /// Passes on the files in a folder, whose path has a separator behind it, that stand beside no other session's file there.
     fn files_below(&self, folder: &[u8], mut take: impl FnMut(BesideRow)) -> Result<()> {
-        let Some(files) = self.later_table(tables::FILES)? else { return Ok(()) };
+        let files = self.table(tables::FILES)?;
         let mut is_others = OfFolder::default();
         for row in files.range(folder..)? {
             let (path, value) = row?;

@@ -20,11 +20,8 @@ use super::node::Node;
 use super::ordinal::Ordinal;
 use super::record::{append, encoded_len, read};
 
-/// The layout that this module writes.
-const VERSION: u8 = 2;
-
-/// The layout before it: without the check of directory and nodes.
-const UNCHECKED_VERSION: u8 = 1;
+/// The layout.
+pub(crate) const VERSION: u8 = 1;
 
 /// Bytes of the check of directory and nodes.
 const CHECK_LEN: usize = 4;
@@ -291,8 +288,7 @@ fn encode(directory: &Directory, columns: &Columns, frames: &[u8]) -> Vec<u8> {
 /// The lengths of the sections, and where the first begins.
 fn section_lengths(bytes: &[u8]) -> Result<([u64; 3], usize), String> {
     let (lengths, taken) = read::<[u64; 3]>(bytes.get(1..).unwrap_or_default())?;
-    let check_len = if bytes.first() == Some(&VERSION) { CHECK_LEN } else { 0 };
-    Ok((lengths, 1 + taken + check_len))
+    Ok((lengths, 1 + taken + CHECK_LEN))
 }
 
 /// Proves that directory and nodes, which `start` leads to, are those that were written.
@@ -340,7 +336,7 @@ impl<'a> Chunk<'a> {
     /// Reads the directory of a chunk whose first line is `first`, and checks it against the bytes.
     pub(crate) fn parse(first: Ordinal, bytes: &'a [u8]) -> Result<Self, String> {
         match bytes.first() {
-            Some(&(VERSION | UNCHECKED_VERSION)) => Self::parse_sections(first, bytes),
+            Some(&VERSION) => Self::parse_sections(first, bytes),
             Some(version) => Err(format!("chunk layout version {version} is not known")),
             None => Err("the chunk is empty".into()),
         }
@@ -348,9 +344,7 @@ impl<'a> Chunk<'a> {
 
     fn parse_sections(first: Ordinal, bytes: &'a [u8]) -> Result<Self, String> {
         let (lengths, start) = section_lengths(bytes)?;
-        if bytes.first() == Some(&VERSION) {
-            check_head(bytes, start, lengths)?;
-        }
+        check_head(bytes, start, lengths)?;
         let mut rest = bytes.get(start..).unwrap_or_default();
         let mut sections = [&b""[..]; 3];
         for (section, length) in sections.iter_mut().zip(lengths) {
@@ -495,23 +489,13 @@ impl<'a> Chunk<'a> {
 }
 
 /// Gives a chunk the check that its directory and nodes have, whatever they say: damage that no check sees.
-#[cfg(test)]
-pub(crate) fn reseal(bytes: &mut [u8]) {
-    let ([directory, nodes, _], start) = section_lengths(bytes).unwrap();
-    let end = start + usize::try_from(directory + nodes).unwrap();
-    let check = text_check(&bytes[start..end]).to_le_bytes();
-    bytes[start - CHECK_LEN..start].copy_from_slice(&check);
-}
-
-/// The chunk in the layout before, which has no check of directory and nodes.
 #[cfg(any(test, fuzzing))]
-pub(crate) fn without_check(bytes: &[u8]) -> Vec<u8> {
-    let (_, start) = section_lengths(bytes).expect("a chunk of ours has sections");
-    let (head, sections) = bytes.split_at(start);
-    let mut before = head.get(..start - CHECK_LEN).unwrap_or_default().to_vec();
-    before.iter_mut().take(1).for_each(|version| *version = UNCHECKED_VERSION);
-    before.extend_from_slice(sections);
-    before
+pub(crate) fn reseal(bytes: &mut [u8]) -> Option<()> {
+    let ([directory, nodes, _], start) = section_lengths(bytes).ok()?;
+    let end = usize::try_from(directory.checked_add(nodes)?).ok()?.checked_add(start)?;
+    let check = text_check(bytes.get(start..end)?).to_le_bytes();
+    bytes.get_mut(start - CHECK_LEN..start)?.copy_from_slice(&check);
+    Some(())
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Creates a store: under a temporary name, complete and on disk before it gets its own name.
 
-use std::fs::{File, Metadata};
-use std::io::{Error as IoError, ErrorKind, Read, Seek};
+use std::fs::File;
+use std::io::{Error as IoError, ErrorKind};
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,21 +17,11 @@ use crate::destination::{end_of_links, folder_of, with_ending};
 use crate::error::{Error, FileContext, Result, StoreError};
 use crate::lasting::{make_folders, sync_folder};
 use crate::private::new_file;
-use crate::regular_file::{beginning, open_regular};
+use crate::regular_file::beginning;
 use crate::rights::Rights;
 use crate::store::pages::ReadableTable;
 use crate::store::whole_lock::try_lock;
 use crate::temporary::{Temporary, remove_left, replace};
-
-/// Lengths of the files that redb leaves if it is killed while creating a database: versions up to 4.5, and 4.6.
-const UNBORN_LENGTHS: [u64; 2] = [1_056_768, 73_728];
-
-/// Bytes of redb's header; pages follow it.
-const HEADER_BYTES: usize = 320;
-
-/// Where the header has the page size, as 4 bytes, and a store's page size.
-const PAGE_SIZE_AT: std::ops::Range<usize> = 12..16;
-const PAGE_SIZE: [u8; 4] = 4096_u32.to_le_bytes();
 
 /// How often, and after what delay, to check again a file in which another process is creating a store.
 const PATIENCE: usize = 3_000;
@@ -40,7 +30,7 @@ const PAUSE: Duration = Duration::from_millis(10);
 /// What exists at a store's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// Nothing, an empty file, or the rest of a store whose creator was killed before anything was in it.
+    /// Nothing, or an empty file.
     Nothing,
     /// A file, which may be a store.
     File,
@@ -61,35 +51,7 @@ pub(super) fn standing(path: &Path) -> Result<Standing> {
         let problem = "it is not an ordinary file".to_owned();
         return Err(Error::Store(StoreError::NotAStore { path: path.to_owned(), problem }));
     }
-    if !may_be_unborn(&metadata) {
-        return Ok(Standing::File);
-    }
-    // A file without read permission is refused when it is opened, with the reason.
-    let unborn = open_regular(path).and_then(|file| is_unborn(&file)).unwrap_or(false);
-    Ok(if unborn { Standing::Nothing } else { Standing::File })
-}
-
-fn may_be_unborn(metadata: &Metadata) -> bool {
-    metadata.len() == 0 || UNBORN_LENGTHS.contains(&metadata.len())
-}
-
-/// Whether the file is empty, or has the length of a new database, no magic number, and only zeros after the header:
-/// its creator was killed before anything was in it.
-fn is_unborn(file: &File) -> std::io::Result<bool> {
-    if !may_be_unborn(&file.metadata()?) {
-        return Ok(false);
-    }
-    let (mut file, mut bytes) = (file, Vec::new());
-    file.rewind()?;
-    file.take(UNBORN_LENGTHS[0] + 1).read_to_end(&mut bytes)?;
-    let is_zero = |bytes: &[u8]| bytes.iter().all(|&byte| byte == 0);
-    let Some((header, pages)) = bytes.split_at_checked(HEADER_BYTES) else {
-        return Ok(bytes.is_empty());
-    };
-    // The engine writes its magic number last.
-    let (magic, rest) = header.split_at(MAGIC.len());
-    let is_header = is_zero(rest) || header.get(PAGE_SIZE_AT) == Some(&PAGE_SIZE);
-    Ok(is_zero(magic) && is_header && is_zero(pages))
+    Ok(if metadata.len() == 0 { Standing::Nothing } else { Standing::File })
 }
 
 /// Creates a store at `path` if there is none. When this returns there is one; another process may have created it.
@@ -268,13 +230,13 @@ fn take_leftover(path: &Path) -> Result<Leftover> {
         Err(error) => return Err(error),
     };
     // Another process may have put a finished store here by now. It is not locked, since that would keep others from opening it.
-    let is_rest = || is_unborn(&file).at("reading", path);
-    if !is_rest()? || !try_lock(&file).at("locking", path)? {
+    let is_empty = || Ok::<_, Error>(file.metadata().at("looking at", path)?.len() == 0);
+    if !is_empty()? || !try_lock(&file).at("locking", path)? {
         return Ok(Leftover::Busy);
     }
     // The previous holder of the lock may have put a store in its place.
     let is_still_there = is_named(&file, path).at("looking at", path)?;
-    Ok(if is_still_there && is_rest()? { Leftover::Taken(file) } else { Leftover::Busy })
+    Ok(if is_still_there && is_empty()? { Leftover::Taken(file) } else { Leftover::Busy })
 }
 
 /// A store without sessions, on disk, that does not have its name yet. The temporary file's lock shows that a process
@@ -345,6 +307,7 @@ pub(super) fn make_tables(database: &Database, path: &Path) -> Result<()> {
         transaction.open_table(tables::SESSION_FILES)?;
         transaction.open_table(tables::REMOVED)?;
         transaction.open_table(tables::REMOVED_IDS)?;
+        transaction.open_table(tables::SUMMARIES)?;
         transaction.open_table(tables::DICTIONARIES)?;
         transaction.open_table(tables::UNFINISHED)?;
         transaction.open_table(tables::UNFOLDED)?;
@@ -359,42 +322,7 @@ pub(super) fn make_tables(database: &Database, path: &Path) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::store::failing_disk::Disk;
-
-    /// A header as redb writes it before the magic number.
-    fn header() -> Vec<u8> {
-        let mut bytes = vec![0; HEADER_BYTES];
-        bytes[9] = 4;
-        bytes[PAGE_SIZE_AT].copy_from_slice(&PAGE_SIZE);
-        bytes[70..90].fill(7);
-        bytes
-    }
-
-    fn standing_of(bytes: &[u8]) -> Standing {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("store");
-        std::fs::write(&path, bytes).unwrap();
-        standing(&path).unwrap()
-    }
-
-    #[test]
-    fn the_rest_of_an_unfinished_store_is_recognised() {
-        for length in UNBORN_LENGTHS.map(|length| usize::try_from(length).unwrap()) {
-            let mut bytes = header();
-            bytes.resize(length, 0);
-            assert_eq!(standing_of(&bytes), Standing::Nothing);
-            assert_eq!(standing_of(&vec![0; length]), Standing::Nothing);
-            assert_eq!(standing_of(&vec![0; length - 1]), Standing::File);
-            for at in [0, 12, HEADER_BYTES, length - 1] {
-                let mut other = bytes.clone();
-                other[at] ^= 1;
-                assert_eq!(standing_of(&other), Standing::File, "{at}");
-            }
-        }
-        assert_eq!(standing_of(b""), Standing::Nothing);
-        assert_eq!(standing_of(b"text"), Standing::File);
-    }
 
     /// What the engine does with what it had written of a new database when it was killed; docs/reliability.md has it under "The
     /// engine's own". If this fails, the engine has changed.
@@ -419,12 +347,12 @@ mod tests {
 
     #[test]
     fn makers_side_by_side_make_one_store() {
-        for leftover in [None, Some(0), Some(1_056_768)] {
+        for is_empty in [false, true] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("new").join("store");
-            if let Some(length) = leftover {
+            if is_empty {
                 std::fs::create_dir(folder.path().join("new")).unwrap();
-                std::fs::write(&path, vec![0; length]).unwrap();
+                std::fs::write(&path, "").unwrap();
             }
             let numbers: Vec<u64> = std::thread::scope(|scope| {
                 let makers: Vec<_> = (0..8)

@@ -1,4 +1,4 @@
-//! A store that other users of the machine may open: one that an earlier version made, or that was given other rights.
+//! A store that other users of the machine may open: it was given other rights.
 
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
@@ -52,8 +52,7 @@ impl Store {
     }
 
     /// Those of the store's file, its search index, its terminals' folder and its journal to which users other than their own have
-    /// some right; of a folder, if they have some to an index or a terminal's file in it. What this version makes is not among them; what an
-    /// earlier one made stays as it was made. `chmod -R go-rwx` closes them. Empty for a store in memory, and where files
+    /// some right; of a folder, if they have some to an index or a terminal's file in it. `chmod -R go-rwx` closes them. Empty for a store in memory, and where files
     /// have no modes.
     ///
     /// ```

@@ -36,16 +36,16 @@ pub(super) fn read(path: &[u8], value: &[u8]) -> Result<FileRecord> {
 }
 
 impl Snapshot {
-    /// The file at a path. A store of a format before 10 that is only read has none.
+    /// The file at a path.
     pub(crate) fn file(&self, path: &[u8]) -> Result<Option<FileRecord>> {
-        let Some(table) = self.later_table(tables::FILES)? else { return Ok(None) };
+        let table = self.table(tables::FILES)?;
         let value = table.get(path)?;
         value.map(|value| read(path, value.value())).transpose()
     }
 
     /// The path of the file that a session is.
     pub(crate) fn file_of(&self, session: SessionKey) -> Result<Option<Vec<u8>>> {
-        let Some(table) = self.later_table(tables::SESSION_FILES)? else { return Ok(None) };
+        let table = self.table(tables::SESSION_FILES)?;
         Ok(table.get(session.raw())?.map(|path| path.value().to_vec()))
     }
 
@@ -57,7 +57,7 @@ impl Snapshot {
         mut take: impl FnMut(&[u8]) -> Result<Option<Vec<u8>>>,
     ) -> Result<()> {
         for definition in [tables::FILES, tables::SOURCES] {
-            let Some(table) = self.later_table(definition)? else { continue };
+            let table = self.table(definition)?;
             let mut next = Some(from.to_vec());
             while let Some(from) = next.take() {
                 if let Some(row) = table.range(from.as_slice()..)?.next() {
@@ -70,7 +70,7 @@ impl Snapshot {
 
     /// Whether there is any file.
     pub(crate) fn has_files(&self) -> Result<bool> {
-        let Some(table) = self.later_table(tables::FILES)? else { return Ok(false) };
+        let table = self.table(tables::FILES)?;
         Ok(table.range::<&[u8]>(..)?.next().is_some())
     }
 
@@ -79,7 +79,7 @@ impl Snapshot {
         &self,
         mut take: impl FnMut(&[u8], Result<FileRecord>) -> Result<()>,
     ) -> Result<()> {
-        let Some(table) = self.later_table(tables::FILES)? else { return Ok(()) };
+        let table = self.table(tables::FILES)?;
         for row in table.iter()? {
             let (path, value) = row?;
             take(path.value(), read(path.value(), value.value()))?;
@@ -89,7 +89,7 @@ impl Snapshot {
 
     /// Passes on every session that is a file, and the file's path.
     pub(crate) fn each_session_file(&self, mut take: impl FnMut(SessionKey, &[u8])) -> Result<()> {
-        let Some(table) = self.later_table(tables::SESSION_FILES)? else { return Ok(()) };
+        let table = self.table(tables::SESSION_FILES)?;
         for row in table.iter()? {
             let (session, path) = row?;
             take(SessionKey::new(session.value()), path.value());
@@ -99,7 +99,7 @@ impl Snapshot {
 
     /// Passes on the number and the length of every part of a file of bytes.
     pub(crate) fn each_file_part(&self, mut take: impl FnMut(u64, u64)) -> Result<()> {
-        let Some(table) = self.later_table(tables::FILE_PARTS)? else { return Ok(()) };
+        let table = self.table(tables::FILE_PARTS)?;
         for row in table.iter()? {
             let (key, part) = row?;
             take(key.value().0, part.value().len() as u64);

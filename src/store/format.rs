@@ -1,16 +1,13 @@
-//! The store's format number: which stores are opened, and how an earlier one is upgraded to the current format.
+//! The store's format number: which stores are opened.
 
-use redb::{Database, WriteTransaction};
+use redb::WriteTransaction;
 
-use super::{journal, session_index, tables};
+use super::tables;
 use crate::error::Result;
 use crate::store::pages::{ReadTransaction, ReadableTable};
 
 /// The version of the tables, their keys and the layout of their values.
-pub(super) const FORMAT: u64 = 10;
-
-/// The oldest format that is opened.
-pub(super) const OLDEST: u64 = 5;
+pub(super) const FORMAT: u64 = 1;
 
 /// The first version of Leafline that reads [`FORMAT`]. The store states it, so that an earlier version can name it.
 const FIRST_READER: [u16; 3] = [0, 1, 0];
@@ -26,8 +23,6 @@ pub(super) enum Found {
     None,
     /// The current one.
     Present,
-    /// An earlier one that can be upgraded to the current one.
-    Earlier(u64),
     /// One that this version cannot read.
     Unknown {
         format: u64,
@@ -44,51 +39,11 @@ pub(super) fn find(transaction: &ReadTransaction) -> Result<Found> {
     };
     Ok(match format {
         FORMAT => Found::Present,
-        OLDEST..FORMAT => Found::Earlier(format),
         _ => {
             let reader = meta.get(READER)?.map(|reader| unpacked(reader.value()));
             Found::Unknown { format, reader }
         }
     })
-}
-
-/// Upgrades a store of an earlier format to the current one, in one transaction.
-pub(super) fn upgrade(database: &Database) -> Result<()> {
-    let transaction = database.begin_write()?;
-    {
-        let mut meta = transaction.open_table(tables::META)?;
-        // Another process may have been faster.
-        let found = meta.get(NAME)?.map(|format| format.value());
-        let Some(found @ OLDEST..FORMAT) = found else { return Ok(()) };
-        for format in found..FORMAT {
-            match format {
-                // Chunks of both layouts are read. The number keeps earlier versions from reading the new layout.
-                5 => {}
-                6 => session_index::build(&transaction)?,
-                7 => {
-                    transaction.open_table(tables::REMOVED)?;
-                    transaction.open_table(tables::REMOVED_IDS)?;
-                }
-                // The number keeps earlier versions from overlooking a journal.
-                8 => {
-                    transaction.open_table(tables::UNFOLDED)?;
-                    journal::make_row(&transaction)?;
-                }
-                9 => {
-                    transaction.open_table(tables::FILES)?;
-                    transaction.open_table(tables::FILE_PARTS)?;
-                    transaction.open_table(tables::SESSION_FILES)?;
-                    // The lines are not read now: usage is counted when it is asked for.
-                    mark_not_counted(&transaction)?;
-                }
-                other => unreachable!("no store of format {other} is upgraded"),
-            }
-        }
-        meta.insert(NAME, FORMAT)?;
-        meta.insert(READER, packed(FIRST_READER))?;
-    }
-    transaction.commit()?;
-    Ok(())
 }
 
 /// Notes of every session that its usage is not counted yet.
@@ -119,9 +74,11 @@ fn unpacked(version: u64) -> [u16; 3] {
 
 #[cfg(test)]
 mod tests {
+    use redb::Database;
+
     use super::super::failing_disk::Disk;
     use super::*;
-    use redb::ReadableDatabase;
+    use crate::error::Error;
 
     #[test]
     fn versions_come_back() {
@@ -138,65 +95,43 @@ mod tests {
         assert!(changes.contains(&format!("Store format {FORMAT}.")));
     }
 
-    /// The store of an earlier format from the tests' folder.
-    fn earlier(format: u64) -> Disk {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stores");
-        let packed = std::fs::File::open(format!("{folder}/format-{format}.zst")).unwrap();
-        Disk::holding(zstd::decode_all(packed).unwrap())
-    }
-
-    /// The number in the file, as the next open reads it.
-    fn format_of(disk: &Disk) -> u64 {
-        let database = disk.copy().database().unwrap();
-        let meta = database.begin_read().unwrap().open_table(tables::META).unwrap();
-        meta.get(NAME).unwrap().unwrap().value()
+    /// Writes a store of the next format as a later version would: a new table and the number, in one transaction.
+    fn upgrade(database: &Database) -> Result<()> {
+        const ADDED: redb::TableDefinition<'_, u64, &[u8]> = redb::TableDefinition::new("added");
+        let transaction = database.begin_write()?;
+        transaction.open_table(ADDED)?;
+        let mut meta = transaction.open_table(tables::META)?;
+        meta.insert(NAME, FORMAT + 1)?;
+        meta.insert(READER, packed([0, 2, 0]))?;
+        drop(meta);
+        transaction.commit()?;
+        Ok(())
     }
 
     #[test]
-    fn an_upgrade_that_is_cut_off_leaves_the_earlier_format_and_begins_anew() {
-        for format in OLDEST..FORMAT {
-            let disk = earlier(format);
-            let mut cut_off = 0;
-            for left in 0.. {
-                let failing = disk.copy();
-                failing.fail_after(left);
-                let opened = failing.open().map(drop);
-                // The last flush may fail when everything is on the disk.
-                let found = format_of(&failing);
-                assert!(found == format || found == FORMAT, "{found} after {left} writes");
-                cut_off += u32::from(found == format);
-                let store = failing.copy().open().unwrap();
-                let verification = store.verify().unwrap();
-                assert!(verification.problems.is_empty(), "{:#?}", verification.problems);
-                assert_eq!(store.get_recent_sessions(100).unwrap(), store.sessions().unwrap());
-                assert_eq!(store.sessions().unwrap().len(), 13);
-                if opened.is_ok() && found == FORMAT {
-                    break;
+    fn an_upgrade_that_is_cut_off_leaves_one_format_or_the_next() {
+        let disk = Disk::default();
+        drop(disk.open().unwrap());
+        let mut kept = 0;
+        for left in 0.. {
+            let failing = disk.copy();
+            failing.fail_after(left);
+            let upgraded = failing.database().map_err(Error::from).and_then(|it| upgrade(&it));
+            match failing.copy().open() {
+                Ok(store) => {
+                    assert!(store.verify().unwrap().problems.is_empty());
+                    kept += 1;
+                }
+                Err(error) => {
+                    let error = error.to_string();
+                    assert!(error.contains("format 2") && error.contains("0.2.0"), "{error}");
+                    if upgraded.is_ok() {
+                        break;
+                    }
                 }
             }
-            assert!(cut_off > 5, "{cut_off} upgrades of format {format} were cut off");
         }
-    }
-
-    #[test]
-    fn a_damaged_record_does_not_keep_an_upgrade_from_the_others() {
-        let disk = earlier(6);
-        {
-            let database = disk.database().unwrap();
-            let transaction = database.begin_write().unwrap();
-            {
-                let mut sessions = transaction.open_table(tables::SESSIONS).unwrap();
-                let (first, _) =
-                    sessions.first().unwrap().map(|(key, _)| (key.value(), ())).unwrap();
-                sessions.insert(first, &[1, 255][..]).unwrap();
-            }
-            transaction.commit().unwrap();
-        }
-        let store = disk.open().unwrap();
-        let times = store.snapshot().unwrap().session_times().unwrap().unwrap();
-        assert_eq!(times.len().unwrap(), 12);
-        let kinds = store.verify().unwrap().problems.into_iter().map(|found| found.kind);
-        assert!(kinds.into_iter().all(|kind| kind != "session_times"));
+        assert!(kept > 5, "{kept} upgrades were cut off");
     }
 
     /// The types of redb whose encoding a release has changed, or may change.

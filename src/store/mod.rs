@@ -563,13 +563,10 @@ impl Store {
         Ok(number.value())
     }
 
-    /// Creates the tables of a new store, upgrades an earlier one, and refuses a store of an unknown format.
+    /// Creates the tables of a new store, and refuses a store of an unknown format.
     fn check_format(&self) -> Result<()> {
         match format::find(&self.begin_read()?)? {
             Found::Present => Ok(()),
-            // Its records are read unchanged.
-            Found::Earlier(_) if self.is_read_only() => Ok(()),
-            Found::Earlier(_) => format::upgrade(self.writable()?),
             Found::Unknown { format, reader } => Err(Error::Store(StoreError::UnknownFormat {
                 path: self.shared.opener.path.clone(),
                 format,

@@ -12,9 +12,8 @@ pub(crate) struct PointerRecord {
     pub(crate) kind: PointerKind,
     /// The id in it, WTF-8: the leaf's, or that of the entry that a compacted conversation came from.
     pub(crate) target: Option<Vec<u8>>,
-    /// For a summary, the beginning of its text; for a last prompt that is explicit, `EXPLICIT`. Stores that were written
-    /// earlier lack the latter, and the rows of explicit ones that name no entry. For a boundary that keeps messages,
-    /// `KEEPS_MESSAGES`.
+    /// For a summary, the beginning of its text; for a last prompt that is explicit, `EXPLICIT`; for a boundary
+    /// that keeps messages, `KEEPS_MESSAGES`.
     pub(crate) text: Option<String>,
     /// For a boundary, the last message before it that is not on a sidechain.
     pub(crate) message_before: Option<Ordinal>,

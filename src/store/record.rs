@@ -15,7 +15,7 @@ const CONFIGURATION: Configuration<LittleEndian, Varint, Limit<MAX_RECORD_BYTES>
 pub(crate) trait Record: Encode + Decode<()> {
     /// The table's name, for errors.
     const TABLE: &'static str;
-    /// The layout written now. A reader of a later release keeps reading the earlier layouts.
+    /// The layout of its values.
     const VERSION: u8 = 1;
 
     /// The record's bytes.

@@ -44,17 +44,16 @@ impl Record for RemovedRecord {
 }
 
 impl Snapshot {
-    /// What is kept of the removed session that had this key, if one had it. A store of a format before 8 that is only
-    /// read has none.
+    /// What is kept of the removed session that had this key, if one had it.
     pub(crate) fn removed(&self, session: SessionKey) -> Result<Option<RemovedRecord>> {
-        let Some(table) = self.later_table(tables::REMOVED)? else { return Ok(None) };
+        let table = self.table(tables::REMOVED)?;
         let value = table.get(session.raw())?;
         value.map(|value| read(session, value.value())).transpose()
     }
 
     /// The removed sessions with this id, in the order in which they were added to the store.
     pub(crate) fn removed_with_id(&self, id: &[u8]) -> Result<Vec<(SessionKey, RemovedRecord)>> {
-        let Some(ids) = self.later_table(tables::REMOVED_IDS)? else { return Ok(Vec::new()) };
+        let ids = self.table(tables::REMOVED_IDS)?;
         let mut found = Vec::new();
         for row in ids.range((id, 0)..=(id, u64::MAX))? {
             let session = SessionKey::new(row?.0.value().1);
@@ -71,7 +70,7 @@ impl Snapshot {
         &self,
         mut take: impl FnMut(SessionKey, Result<RemovedRecord>) -> Result<()>,
     ) -> Result<()> {
-        let Some(table) = self.later_table(tables::REMOVED)? else { return Ok(()) };
+        let table = self.table(tables::REMOVED)?;
         for row in table.iter()? {
             let (session, value) = row?;
             let session = SessionKey::new(session.value());
@@ -82,7 +81,7 @@ impl Snapshot {
 
     /// Passes on the id and the key of each row of `removed_ids`.
     pub(crate) fn each_removed_id(&self, mut take: impl FnMut(&[u8], SessionKey)) -> Result<()> {
-        let Some(table) = self.later_table(tables::REMOVED_IDS)? else { return Ok(()) };
+        let table = self.table(tables::REMOVED_IDS)?;
         for row in table.iter()? {
             let (key, _) = row?;
             let (id, session) = key.value();

@@ -6,13 +6,12 @@
 
 use redb::{AccessGuard, WriteTransaction};
 
-use super::format::{self, Found};
 use super::session_key::SessionKey;
 use super::session_record::{ListedRecord, SessionRecord};
 use super::snapshot::Snapshot;
 use super::tables;
-use crate::error::{Error, Result};
-use crate::store::pages::{Range, ReadOnlyTable, ReadableTable};
+use crate::error::Result;
+use crate::store::pages::{Range, ReadOnlyTable};
 
 /// The milliseconds of a bucket of times.
 const HOUR: i64 = 3_600_000;
@@ -74,23 +73,6 @@ pub(super) fn index_session(
     Ok(())
 }
 
-/// Creates the indexes of a store that has none. A damaged record gets no rows: `verify` reports it, and the store can
-/// still be opened.
-pub(super) fn build(transaction: &WriteTransaction) -> Result<()> {
-    transaction.open_table(tables::SESSION_TIMES)?;
-    transaction.open_table(tables::SESSION_PARENTS)?;
-    let sessions = transaction.open_table(tables::SESSIONS)?;
-    for row in sessions.iter()? {
-        let (session, value) = row?;
-        let session = SessionKey::new(session.value());
-        match index_session(transaction, session, None, Some(value.value())) {
-            Err(Error::Corrupted(_)) => {}
-            indexed => indexed?,
-        }
-    }
-    Ok(())
-}
-
 /// The sessions of a snapshot by the hour of their last message.
 pub(crate) struct SessionTimes(ReadOnlyTable<(i64, u64), ()>);
 
@@ -98,26 +80,14 @@ pub(crate) struct SessionTimes(ReadOnlyTable<(i64, u64), ()>);
 pub(crate) struct SessionParents(ReadOnlyTable<(&'static [u8], u64), ()>);
 
 impl Snapshot {
-    /// The sessions by time. A store of a format before 7 that is only read has no such index.
-    pub(crate) fn session_times(&self) -> Result<Option<SessionTimes>> {
-        Ok(self.later_table(tables::SESSION_TIMES)?.map(SessionTimes))
+    /// The sessions by time.
+    pub(crate) fn session_times(&self) -> Result<SessionTimes> {
+        Ok(SessionTimes(self.table(tables::SESSION_TIMES)?))
     }
 
-    /// The sessions by the one that started them. A store of a format before 7 that is only read has no such index.
-    pub(crate) fn session_parents(&self) -> Result<Option<SessionParents>> {
-        Ok(self.later_table(tables::SESSION_PARENTS)?.map(SessionParents))
-    }
-
-    /// A table that a store of an earlier format that is only read does not have.
-    pub(super) fn later_table<K: redb::Key + 'static, V: redb::Value + 'static>(
-        &self,
-        definition: redb::TableDefinition<'static, K, V>,
-    ) -> Result<Option<ReadOnlyTable<K, V>>> {
-        match self.transaction().open_table_if_any(definition)? {
-            None if matches!(format::find(self.transaction())?, Found::Earlier(_)) => Ok(None),
-            None => self.table(definition).map(Some),
-            table => Ok(table),
-        }
+    /// The agents' sessions, by the one that started them.
+    pub(crate) fn session_parents(&self) -> Result<SessionParents> {
+        Ok(SessionParents(self.table(tables::SESSION_PARENTS)?))
     }
 }
 
@@ -249,13 +219,13 @@ mod tests {
     }
 
     fn times(store: &Store) -> Vec<(i64, u64)> {
-        let times = store.snapshot().unwrap().session_times().unwrap().unwrap();
+        let times = store.snapshot().unwrap().session_times().unwrap();
         let rows = times.iter().unwrap().map(Result::unwrap);
         rows.map(|(bucket, session)| (bucket, session.raw())).collect()
     }
 
     fn agents(store: &Store, id: &str) -> Vec<u64> {
-        let parents = store.snapshot().unwrap().session_parents().unwrap().unwrap();
+        let parents = store.snapshot().unwrap().session_parents().unwrap();
         parents.started_by(id.as_bytes()).unwrap().into_iter().map(SessionKey::raw).collect()
     }
 
@@ -291,7 +261,7 @@ mod tests {
         for (session, modified) in (1..).zip(all) {
             write(&store, session, record(modified, None));
         }
-        let times = store.snapshot().unwrap().session_times().unwrap().unwrap();
+        let times = store.snapshot().unwrap().session_times().unwrap();
         let found = |since, until| {
             let mut buckets = times.newest_first(since, until).unwrap();
             std::iter::from_fn(|| {

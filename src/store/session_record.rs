@@ -168,30 +168,12 @@ impl Record for SessionRecord {
 /// Bytes of a row's checksum.
 const CHECK_BYTES: usize = 8;
 
-/// What a row of `sessions` says of itself.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Proof {
-    /// It is as it was written, and for this session.
-    Given,
-    /// It has no checksum: an earlier version wrote it.
-    None,
-    /// It is not what was written.
-    Wrong,
-}
-
 /// Whether a row is one that was written for this session. In a page to which a checksum leads it is; this is asked of others.
-pub(crate) fn proof(row: &[u8], session: SessionKey) -> Proof {
-    let is_record = |bytes: &[u8]| {
-        let record = SessionRecord::from_bytes(bytes, String::new);
-        record.is_ok_and(|record| record.to_bytes() == bytes)
-    };
-    match row.split_last_chunk::<CHECK_BYTES>() {
-        Some((record, check)) if *check == checksum(record, session) && is_record(record) => {
-            Proof::Given
-        }
-        _ if is_record(row) => Proof::None,
-        _ => Proof::Wrong,
-    }
+pub(crate) fn is_proven(row: &[u8], session: SessionKey) -> bool {
+    row.split_last_chunk::<CHECK_BYTES>().is_some_and(|(record, check)| {
+        let read = || SessionRecord::from_bytes(record, String::new);
+        *check == checksum(record, session) && read().is_ok_and(|read| read.to_bytes() == record)
+    })
 }
 
 fn checksum(record: &[u8], session: SessionKey) -> [u8; CHECK_BYTES] {
@@ -424,17 +406,16 @@ mod tests {
         let session = SessionKey::new(7);
         let row = record.to_row(session);
         assert_eq!(SessionRecord::from_bytes(&row, String::new).unwrap(), record);
-        assert_eq!(proof(&row, session), Proof::Given);
-        // One of an earlier version.
-        assert_eq!(proof(&record.to_bytes(), session), Proof::None);
-        assert_eq!(proof(&row, SessionKey::new(6)), Proof::Wrong);
+        assert!(is_proven(&row, session));
+        assert!(!is_proven(&record.to_bytes(), session));
+        assert!(!is_proven(&row, SessionKey::new(6)));
         for bit in 0..row.len() * 8 {
             let mut damaged = row.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(proof(&damaged, session), Proof::Wrong, "bit {bit}");
+            assert!(!is_proven(&damaged, session), "bit {bit}");
         }
         for end in record.to_bytes().len() + 1..row.len() {
-            assert_eq!(proof(&row[..end], session), Proof::Wrong, "{end} bytes");
+            assert!(!is_proven(&row[..end], session), "{end} bytes");
         }
     }
 

@@ -37,8 +37,8 @@ impl Snapshot {
         let mut first: Option<(u64, &'static str)> = None;
         macro_rules! look {
             ($definition:expr, $from:expr, |$key:ident| $session:expr) => {
-                if let Some(table) = self.transaction().open_table_if_any($definition)?
-                    && let Some((key, _)) = table.range($from..)?.next().transpose()?
+                if let Some((key, _)) =
+                    self.table($definition)?.range($from..)?.next().transpose()?
                 {
                     let $key = key.value();
                     let session: u64 = $session;

@@ -28,9 +28,7 @@ impl Record for SummaryRecord {
 impl Snapshot {
     /// What was made of a session's lines in this form, if it is kept.
     pub(crate) fn summary(&self, session: SessionKey, form: &str) -> Result<Option<SummaryRecord>> {
-        let Some(table) = self.transaction().open_table_if_any(tables::SUMMARIES)? else {
-            return Ok(None);
-        };
+        let table = self.table(tables::SUMMARIES)?;
         let value = table.get((session.raw(), form.as_bytes()))?;
         let read = |value: &[u8]| SummaryRecord::from_bytes(value, || format!("{session}, {form}"));
         value.map(|value| read(value.value())).transpose()

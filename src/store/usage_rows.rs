@@ -18,7 +18,7 @@ pub(crate) enum UsageTail {
     Nothing,
     /// The number of the last row, and the row.
     Row(u64, Box<UsageRecord>),
-    /// It is not counted: the rows are out of date, or of an earlier format.
+    /// It is not counted: the rows are out of date.
     NotCounted,
 }
 
@@ -43,20 +43,16 @@ impl UsageRows {
 }
 
 impl Snapshot {
-    /// The rows of all sessions; a store of an earlier format that is only read has none.
-    pub(crate) fn usage_rows(&self) -> Result<Option<UsageRows>> {
-        Ok(self.usage_table()?.map(UsageRows))
-    }
-
-    fn usage_table(&self) -> Result<Option<Table>> {
-        self.transaction().open_table_if_any(tables::USAGE)
+    /// The rows of all sessions.
+    pub(crate) fn usage_rows(&self) -> Result<UsageRows> {
+        Ok(UsageRows(self.table(tables::USAGE)?))
     }
 }
 
 impl SessionRows<'_> {
     /// The last row of the session's usage.
     pub(crate) fn usage_tail(self) -> Result<UsageTail> {
-        let Some(table) = self.snapshot.usage_table()? else { return Ok(UsageTail::NotCounted) };
+        let table = self.snapshot.table(tables::USAGE)?;
         let session = self.session.raw();
         let Some(last) = table.range((session, 0)..=(session, NOT_COUNTED))?.next_back() else {
             return Ok(UsageTail::Nothing);
@@ -80,7 +76,7 @@ impl SessionRows<'_> {
 
     /// The rows of the session's usage; `None` if it is not counted.
     pub(crate) fn usage(self) -> Result<Option<Vec<(u64, UsageRecord)>>> {
-        let Some(table) = self.snapshot.usage_table()? else { return Ok(None) };
+        let table = self.snapshot.table(tables::USAGE)?;
         let session = self.session.raw();
         let mut rows = Vec::new();
         if table.get((session, NOT_COUNTED))?.is_some() {

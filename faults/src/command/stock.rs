@@ -14,10 +14,6 @@ use super::driving::Input;
 use super::program::{Fault, PROGRAMS, Program};
 use crate::answers::{Opening, open};
 
-/// Stores of earlier formats, compressed.
-const FORMAT_6: &[u8] = include_bytes!("../../../tests/stores/format-6.zst");
-const FORMAT_8: &[u8] = include_bytes!("../../../tests/stores/format-8.zst");
-
 /// How many files are in `kept/` when some of them have changed.
 pub const CHANGED_FILES: usize = 6;
 
@@ -229,22 +225,6 @@ pub fn omp_prompts(program: &Program, folder: &Path) {
     run(program, folder, "history export prompts.db");
     remove_store(folder);
     run(program, folder, "history add something\\_else");
-}
-
-/// A store of an earlier format.
-pub fn format_6(_: &Program, folder: &Path) {
-    unpack(FORMAT_6, folder);
-}
-
-/// A store of the format before.
-pub fn format_8(_: &Program, folder: &Path) {
-    unpack(FORMAT_8, folder);
-}
-
-fn unpack(packed: &[u8], folder: &Path) {
-    remove_store(folder);
-    let bytes = zstd::decode_all(packed).expect("the store is compressed");
-    write(folder.join("store.leafline"), bytes).expect("a file can be written");
 }
 
 /// Damage that leaves a store which can be opened and has a problem.

@@ -100,12 +100,6 @@ fn sessions() -> Vec<Case> {
             arguments: "new --family omp --title A\\_title --cwd /work/new",
             ..new.clone()
         },
-        Case {
-            name: "new, format 6",
-            arguments: "new --cwd /work/new",
-            prepare: stock::format_6,
-            ..new.clone()
-        },
         Case { name: "fork", arguments: "fork pi-live --cwd /work/new", ..new.clone() },
         Case { name: "fork, images", arguments: "fork kept --cwd /work/new", ..new.clone() },
         Case { name: "extract", arguments: "extract omp-live @leaf", ..new },
@@ -160,13 +154,6 @@ fn entries() -> Vec<Case> {
             arguments: "append pi-live --sync each",
             prepare: stock::journal,
             ..stream.clone()
-        },
-        Case {
-            name: "append, format 8",
-            arguments: "append 019c6605 --sync each",
-            told: Told::Entries("019c6605-4c90-7d2a-9b41-5f0e3c77a1d2"),
-            prepare: stock::format_8,
-            ..stream
         },
         Case {
             name: "append, lines",

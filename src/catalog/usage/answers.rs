@@ -63,7 +63,7 @@ impl Models {
 /// Of an answer that is repeated the report with the most tokens counts; of equal ones that of no agent, then the earliest,
 /// then that of the session that ended first.
 pub(super) fn read_answers(
-    rows: Option<&UsageRows>,
+    rows: &UsageRows,
     sessions: &BTreeMap<SessionKey, (usize, Asked)>,
     (counted, identities): (&Counted, &Identities),
     mut replays: Replays,
@@ -127,7 +127,7 @@ pub(super) fn read_answers(
         let record = UsageRecord::from_bytes(bytes, place);
         note(key, record.and_then(|record| read_record(key, number, &record)))
     };
-    rows.map_or(Ok(()), |rows| rows.each(read_row))?;
+    rows.each(read_row)?;
     for (key, rows) in counted {
         for (number, record) in rows {
             note(*key, read_record(*key, *number, record))?;
@@ -179,11 +179,6 @@ impl Identities {
         })?;
         sorted.sort_unstable();
         Ok(Self { sorted, not_counted })
-    }
-
-    /// Those of a store that has no rows of usage, of these sessions.
-    pub(super) fn none_of(sessions: impl Iterator<Item = SessionKey>) -> Self {
-        Self { sorted: Vec::new(), not_counted: sessions.collect() }
     }
 
     /// Adds those of sessions whose rows the store does not have.

@@ -125,8 +125,8 @@ impl Store {
     /// An answer counts once, however many records and sessions repeat it. What an agent used counts to the session that
     /// started it if the rows stand for sessions. What the program wrote as cost is taken; other answers are priced.
     ///
-    /// It reads the table of usage, and no line, unless sessions are not counted yet: those of a store of an earlier format,
-    /// and those of which a rewrite has changed it. They are counted first, and if the store can be written, that is kept.
+    /// It reads the table of usage, and no line, unless sessions are not counted yet: those that a salvage took over, and
+    /// those whose rewrite has changed it. They are counted first, and if the store can be written, that is kept.
     ///
     /// ```
     /// use leafline::Store;
@@ -152,8 +152,7 @@ impl Store {
     pub fn usage(&self, options: &UsageOptions<'_>) -> Result<UsageReport> {
         let mut snapshot = self.snapshot_to_read()?;
         let mut rows = snapshot.usage_rows()?;
-        let (mut sessions, mut identities) =
-            read_both(&snapshot, rows.as_ref(), &options.sessions)?;
+        let (mut sessions, mut identities) = read_both(&snapshot, &rows, &options.sessions)?;
         let mut counted = Counted::new();
         let is_asked = |key: &SessionKey| sessions.places.contains_key(key);
         let lacking: BTreeSet<SessionKey> =
@@ -162,7 +161,7 @@ impl Store {
             let damaged = self.count_lacking(lacking, &mut counted)?;
             snapshot = self.snapshot_to_read()?;
             rows = snapshot.usage_rows()?;
-            (sessions, identities) = read_both(&snapshot, rows.as_ref(), &options.sessions)?;
+            (sessions, identities) = read_both(&snapshot, &rows, &options.sessions)?;
             sessions.leave_out(damaged);
             identities.add(&counted);
         }
@@ -175,7 +174,7 @@ impl Store {
         let mut models = Models::default();
         let mut sums = Sums::new(options, &sessions.described);
         let damaged = read_answers(
-            rows.as_ref(),
+            &rows,
             &sessions.places,
             (&counted, &identities),
             replays,
@@ -243,14 +242,9 @@ impl Store {
 /// goes into these two.
 fn read_both(
     snapshot: &Snapshot,
-    rows: Option<&UsageRows>,
+    rows: &UsageRows,
     filter: &SessionFilter,
 ) -> Result<(Sessions, Identities)> {
-    let Some(rows) = rows else {
-        let sessions = Sessions::find(snapshot, filter)?;
-        let identities = Identities::none_of(sessions.places.keys().copied());
-        return Ok((sessions, identities));
-    };
     std::thread::scope(|scope| {
         let beside = std::thread::Builder::new().spawn_scoped(scope, || Identities::of(rows));
         let sessions = Sessions::find(snapshot, filter);

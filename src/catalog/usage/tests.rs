@@ -1,6 +1,6 @@
 //! Usage is kept up by whatever changes a session, and each answer counts once.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::*;
 use crate::import::ImportOptions;
@@ -197,30 +197,6 @@ fn what_a_rewrite_changes_is_counted_again() {
     assert!(scene.store.usage(&options).unwrap().not_counted.is_empty());
     pi_answer(&scene.store, &session, 1);
     assert_eq!(scene.total(), 34);
-}
-
-#[test]
-fn stores_of_earlier_formats_are_counted_when_it_is_asked_for() {
-    let stores = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/stores");
-    let mut seen = Vec::new();
-    for format in [5, 8, 9] {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("store");
-        let packed = std::fs::File::open(stores.join(format!("format-{format}.zst"))).unwrap();
-        std::fs::write(&path, zstd::decode_all(packed).unwrap()).unwrap();
-        let options = StoreOptions { read_only: true, ..StoreOptions::default() };
-        let only_read = report(&Store::open_with(&path, &options).unwrap(), UsageBy::Family);
-        assert!(only_read.total.answers > 20, "format {format}: {only_read:?}");
-        let store = Store::open(&path).unwrap();
-        assert!(store.verify().unwrap().problems.is_empty());
-        assert_eq!(report(&store, UsageBy::Family), only_read);
-        let from_rows =
-            UsageOptions { reads_lines: false, by: UsageBy::Family, ..UsageOptions::default() };
-        assert_eq!(store.usage(&from_rows).unwrap(), only_read);
-        assert!(store.verify().unwrap().problems.is_empty());
-        seen.push(only_read);
-    }
-    assert!(seen.windows(2).all(|pair| pair[0] == pair[1]), "{seen:#?}");
 }
 
 #[test]

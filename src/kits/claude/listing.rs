@@ -89,10 +89,8 @@ impl SessionStore {
             Some(main) => Some(main),
             None => imported(&snapshot, key)?,
         };
-        if let Some((_, main)) = main
-            && let Some(parents) = snapshot.session_parents()?
-        {
-            for agent in parents.started_by(main.id().as_bytes())? {
+        if let Some((_, main)) = main {
+            for agent in snapshot.session_parents()?.started_by(main.id().as_bytes())? {
                 if let Some(record) = snapshot.session(agent)?
                     && !key::is_named(&record)
                 {

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use leafline_import::{
-    Effect, EntryKind, Line, LineReader, SPARE_TITLE, SUMMARY_TITLE, SettingsChange, TITLE_BESIDE,
-    text,
+    Effect, EntryKind, Line, LineReader, SUMMARY_TITLE, SettingsChange, TITLE_BESIDE, text,
 };
 
 use super::super::change::whole_change;
@@ -402,10 +401,8 @@ impl Checker<'_> {
         findings.absorb(taken)?;
         let record = self.view.record();
         let is_of_lines = record.title_rank != TITLE_BESIDE;
-        // Stores of earlier versions do not show the title that a session has for want of another.
         let stored = record.title.as_ref().filter(|title| !title.is_empty());
-        let may_lack = self.title_rank == SPARE_TITLE && stored.is_none();
-        if is_of_lines && !may_lack && self.title.as_ref() != stored {
+        if is_of_lines && self.title.as_ref() != stored {
             findings.problem("sessions", None, "the title is not the one that the lines give");
         }
         if record.dropped > 0 {

@@ -91,8 +91,7 @@ impl Copier for Filling<'_> {
         &mut self,
         definition: TableDefinition<'static, K, V>,
     ) -> Result<()> {
-        // A store of an earlier format does not have every table.
-        let Some(source) = self.source.open_table_if_any(definition)? else { return Ok(()) };
+        let source = self.source.open_table(definition)?;
         let mut rows = source.iter()?.peekable();
         while rows.peek().is_some() {
             let transaction = self.copy.begin_write()?;

@@ -142,20 +142,6 @@ proptest! {
     }
 
     #[test]
-    fn a_chunk_of_the_layout_before_is_read(frames in frames()) {
-        let bytes = build(Ordinal::new(5), &frames);
-        let (_, start) = section_lengths(&bytes).unwrap();
-        let mut before = bytes[..start - CHECK_LEN].to_vec();
-        before[0] = UNCHECKED_VERSION;
-        before.extend_from_slice(&bytes[start..]);
-        let parse = |bytes| Chunk::parse(Ordinal::new(5), bytes).unwrap();
-        let (old, new) = (parse(&before), parse(&bytes));
-        prop_assert_eq!(old.nodes().unwrap(), new.nodes().unwrap());
-        prop_assert_eq!(old.lengths(), new.lengths());
-        prop_assert_eq!(old.frame_bytes(0), new.frame_bytes(0));
-    }
-
-    #[test]
     fn any_bytes_are_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
         if let Ok(chunk) = Chunk::parse(Ordinal::FIRST, &bytes) {
             let _ = chunk.nodes();

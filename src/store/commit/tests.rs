@@ -352,7 +352,8 @@ fn nothing_is_left_of_a_session_that_is_removed_or_given_up() {
         ["dictionaries", "file_parts", "history", "history_blocks", "history_terms", "meta"];
     assert_eq!(
         empty,
-        [&of_no_session[..], &["removed", "removed_ids", "unfinished", "unfolded"]].concat()
+        [&of_no_session[..], &["removed", "removed_ids", "summaries", "unfinished", "unfolded"]]
+            .concat()
     );
     let mut batch = Batch::default();
     batch.remove(session, &owner);

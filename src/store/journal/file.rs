@@ -24,8 +24,8 @@ use crate::temporary::{Temporary, remove_left};
 /// The beginning of every journal.
 pub(crate) const MAGIC: [u8; 16] = *b"leafline journal";
 
-/// The layout of the file. Before it, the first page did not name the epoch.
-const VERSION: u64 = 3;
+/// The layout of the file.
+const VERSION: u64 = 1;
 
 /// Bytes of the first page that say something; the others are zeros.
 pub(super) const NAMED: usize = 48;

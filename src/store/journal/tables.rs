@@ -4,25 +4,16 @@ use redb::WriteTransaction;
 
 use super::row::{JournalRow, KEY, Place};
 use crate::error::{Corruption, Error, Result};
-use crate::store::pages::{ReadOnlyTable, ReadableTable};
+use crate::store::pages::ReadableTable;
 use crate::store::record::Record;
 use crate::store::session_key::SessionKey;
 use crate::store::snapshot::Snapshot;
 use crate::store::tables;
 
-/// The table of changes that are kept apart.
-type Unfolded = ReadOnlyTable<(u64, u64), &'static [u8]>;
-
 impl Snapshot {
     /// What the tables know of the journal.
     pub(crate) fn journal_row(&self) -> Result<JournalRow> {
-        let table = match self.transaction().open_table_if_any(tables::JOURNAL)? {
-            Some(table) => table,
-            // A store of an earlier format, which is only read here.
-            None if self.store().is_read_only() => return Ok(JournalRow::default()),
-            None => return Err(no_row().into()),
-        };
-        let row = table.get(KEY)?.ok_or_else(no_row)?;
+        let row = self.table(tables::JOURNAL)?.get(KEY)?.ok_or_else(no_row)?;
         JournalRow::from_bytes(row.value(), || KEY.to_string())
     }
 
@@ -46,7 +37,7 @@ impl Snapshot {
 
     /// Passes on the session of each record that could not become rows.
     pub(crate) fn each_unfolded(&self, mut take: impl FnMut(SessionKey)) -> Result<()> {
-        let Some(table) = self.unfolded()? else { return Ok(()) };
+        let table = self.table(tables::UNFOLDED)?;
         for row in table.iter()? {
             take(SessionKey::new(row?.0.value().0));
         }
@@ -55,14 +46,14 @@ impl Snapshot {
 
     /// The payloads of a session's records that could not become rows, in their order.
     pub(crate) fn unfolded_of(&self, session: SessionKey) -> Result<Vec<Vec<u8>>> {
-        let Some(table) = self.unfolded()? else { return Ok(Vec::new()) };
+        let table = self.table(tables::UNFOLDED)?;
         let kept = table.range((session.raw(), 0)..=(session.raw(), u64::MAX))?;
         kept.map(|row| Ok(row?.1.value().to_vec())).collect()
     }
 
     /// Fails if a session lacks changes that were acknowledged: what its tables say is not all.
     pub(crate) fn refuse_unfolded(&self, session: SessionKey) -> Result<()> {
-        let Some(table) = self.unfolded()? else { return Ok(()) };
+        let table = self.table(tables::UNFOLDED)?;
         let mut kept = table.range((session.raw(), 0)..=(session.raw(), u64::MAX))?;
         match kept.next().transpose()? {
             None => Ok(()),
@@ -72,18 +63,10 @@ impl Snapshot {
 
     /// The same for all sessions.
     pub(crate) fn refuse_any_unfolded(&self) -> Result<()> {
-        let Some(table) = self.unfolded()? else { return Ok(()) };
+        let table = self.table(tables::UNFOLDED)?;
         match table.iter()?.next().transpose()? {
             None => Ok(()),
             Some((key, _)) => Err(lacking(SessionKey::new(key.value().0)).into()),
-        }
-    }
-
-    fn unfolded(&self) -> Result<Option<Unfolded>> {
-        match self.transaction().open_table_if_any(tables::UNFOLDED)? {
-            Some(table) => Ok(Some(table)),
-            None if self.store().is_read_only() => Ok(None),
-            None => self.table(tables::UNFOLDED).map(Some),
         }
     }
 }

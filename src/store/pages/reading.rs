@@ -72,7 +72,7 @@ impl ReadTransaction {
         Ok(self.table(definition, table))
     }
 
-    /// The same for a table that a store of an earlier format does not have.
+    /// The same for a table that another program's database does not have.
     pub(crate) fn open_table_if_any<K: Key + 'static, V: Value + 'static>(
         &self,
         definition: TableDefinition<'static, K, V>,

@@ -16,9 +16,9 @@ use crate::store::pages::{Found, Reached, ReadableTable, Shape, scan};
 use crate::store::prompt_record::PromptRecord;
 use crate::store::record::Record;
 use crate::store::session_key::SessionKey;
-use crate::store::session_record::{Proof, SessionRecord, address_bytes, proof};
+use crate::store::session_record::{SessionRecord, address_bytes, is_proven};
 use crate::store::snapshot::Snapshot;
-use crate::store::{Store, tables};
+use crate::store::{Store, chunk, tables};
 
 /// The tables whose rows are looked for, with the bytes of their keys.
 const SHAPES: [Shape; 6] = [
@@ -63,8 +63,8 @@ pub(super) struct Loose<'s, F> {
     lines: BTreeMap<(u64, u64, u32), BTreeSet<Place>>,
     parts: BTreeMap<([u8; 32], u32), BTreeSet<Place>>,
     originals: BTreeMap<(u64, u64), BTreeSet<Place>>,
-    /// The last state of each session, and whether its row has a checksum.
-    sessions: BTreeMap<u64, (bool, SessionRecord)>,
+    /// The last state of each session.
+    sessions: BTreeMap<u64, SessionRecord>,
     history: BTreeMap<u64, PromptRecord>,
     dictionaries: BTreeMap<u32, Vec<u8>>,
 }
@@ -107,7 +107,7 @@ impl<'s, F: StorageBackend> Loose<'s, F> {
         match table {
             "lines" => {
                 if let Some((session, first, part)) = lines_key(key)
-                    && (part > 0 || value.first().is_some_and(|version| *version <= 2))
+                    && (part > 0 || value.first() == Some(&chunk::VERSION))
                 {
                     self.lines.entry((session, first, part)).or_default().insert(place);
                 }
@@ -130,19 +130,12 @@ impl<'s, F: StorageBackend> Loose<'s, F> {
             "sessions" => {
                 if let Some(key) = key.first_chunk().copied().map(u64::from_le_bytes)
                     && let Ok(record) = SessionRecord::from_bytes(value, String::new)
+                    && is_proven(value, SessionKey::new(key))
                 {
-                    let is_proven = match proof(value, SessionKey::new(key)) {
-                        Proof::Given => true,
-                        Proof::None => false,
-                        Proof::Wrong => return,
-                    };
-                    // Of several states of a session the last one that is as it was written.
-                    let order =
-                        |(is_proven, record): &(bool, SessionRecord)| (*is_proven, record.revision);
-                    let found = (is_proven, record);
+                    // Of several states of a session the last one.
                     let known = self.sessions.get(&key);
-                    if known.is_none_or(|known| order(known) <= order(&found)) {
-                        self.sessions.insert(key, found);
+                    if known.is_none_or(|known| known.revision <= record.revision) {
+                        self.sessions.insert(key, record);
                     }
                 }
             }
@@ -192,7 +185,7 @@ impl<'s, F: StorageBackend> Loose<'s, F> {
                 known.insert(bytes);
             }
             let mut table = transaction.open_table(tables::SESSIONS).map_err(store)?;
-            for (&key, (_, record)) in &self.sessions {
+            for (&key, record) in &self.sessions {
                 let address = address_bytes(&record.external_id, record.number);
                 let is_known = self.ids.get(&key) == Some(&address);
                 let is_taken = self.ids.values().any(|id| *id == address);
