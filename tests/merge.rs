@@ -223,6 +223,8 @@ impl Scene {
         let mut reports = Reports::default();
         let folder = self.path.parent().unwrap();
         self.store.sync(&[folder], &ImportOptions::default(), &mut reports).unwrap();
+        // The next sync judges the file by its size and time.
+        assert_eq!(self.store.standing_of(folder).unwrap().behind, []);
         for report in &reports.0 {
             assert_ne!(report.status, ImportStatus::Failed, "{report:?}");
             assert_eq!(report.session.as_deref(), Some(SESSION), "{report:?}");
@@ -569,6 +571,68 @@ fn the_last_name_is_kept() {
         assert_eq!((facts.title.as_deref(), facts.entries), (Some(name), lines.len() as u64));
         place.assert_sound();
     }
+}
+
+/// The first line of a pi session.
+const PI_HEADER: &str = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}"#;
+
+/// Sets a file's modification time to so many seconds ago.
+fn age(path: &Path, seconds: u64) {
+    let time = SystemTime::now() - Duration::from_secs(seconds);
+    File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+}
+
+/// Syncs a file, and checks that the next sync does not open it.
+fn sync_and_note(place: &place::Place, file: &Path) -> FileReport {
+    let mut reports = Reports::default();
+    place.store.sync(&[file], &ImportOptions::default(), &mut reports).unwrap();
+    let standing = place.store.standing_of(file.parent().unwrap()).unwrap();
+    assert_eq!((standing.behind, standing.in_step), (vec![], 1));
+    reports.0.remove(0)
+}
+
+#[test]
+fn the_state_of_a_file_is_noted_when_it_is_merged_or_holds_nothing_new() {
+    let place = place::Place::new();
+    let [first, second, third] =
+        [("a1", "null"), ("b1", "a1"), ("c1", "a1")].map(|(id, parent)| omp_line(id, parent));
+    let file = place.write("files/s1.jsonl", format!("{PI_HEADER}\n{first}{second}"));
+    age(&file, 300);
+    sync_and_note(&place, &file);
+    let message = json!({"role": "user", "content": "of the store"});
+    place.store.session("s1").unwrap().append_message(&message).unwrap();
+    place.write("files/s1.jsonl", format!("{PI_HEADER}\n{first}{second}{third}"));
+    age(&file, 200);
+    assert_eq!(sync_and_note(&place, &file).status, ImportStatus::Grown);
+    // The session has every line, in another order.
+    let before = place.exact("s1");
+    place.write("files/s1.jsonl", format!("{PI_HEADER}\n{first}{third}{second}"));
+    age(&file, 100);
+    let report = sync_and_note(&place, &file);
+    assert_eq!((report.status, report.lines), (ImportStatus::Unchanged, 5), "{report:?}");
+    assert_eq!(shown(&place.exact("s1")), shown(&before));
+    place.assert_sound();
+}
+
+#[test]
+fn a_line_without_an_id_that_the_program_repeats_is_kept() {
+    let place = place::Place::new();
+    let repeated = "{\"type\":\"mode\",\"mode\":\"normal\",\"sessionId\":\"s1\"}\n";
+    let said = r#"{"type":"user","uuid":"a1","parentUuid":null,"sessionId":"s1","timestamp":"2026-02-16T10:21:00.000Z","message":{"role":"user","content":"Hi"}}"#;
+    let begun = format!("{said}\n{repeated}");
+    let file = place.write("s1.jsonl", &begun);
+    place.import(&file);
+    let message = json!({"role": "user", "content": "of the store"});
+    place.store.session("s1").unwrap().append_message(&message).unwrap();
+    place.write("s1.jsonl", format!("{begun}{repeated}"));
+    assert_eq!(place.import(&file).status, ImportStatus::Grown);
+    for _ in 0..2 {
+        let text = shown(&place.exact("s1"));
+        let counts = [repeated, "of the store"].map(|part| text.matches(part).count());
+        assert_eq!(counts, [2, 1], "{text}");
+        assert_eq!(place.import(&file).status, ImportStatus::Unchanged);
+    }
+    place.assert_sound();
 }
 
 #[test]
