@@ -60,6 +60,7 @@ struct Scene {
     /// Markers that only the file has, and markers that the store must have.
     unread: Vec<String>,
     kept: Vec<String>,
+    /// The name that was set last, empty if it was cleared.
     title: Option<String>,
     _folder: tempfile::TempDir,
 }
@@ -251,10 +252,14 @@ impl Scene {
         let any = rng.choice(ids).unwrap();
         let marker = match rng.u8(0..4) {
             0 => {
-                let name = format!("name {count}.");
+                let is_in_header = matches!(self.family, Family::Omp | Family::Opal);
+                let name = match is_in_header && rng.u8(0..4) == 0 {
+                    true => String::new(),
+                    false => format!("name {count}."),
+                };
                 session.set_session_name(&name).unwrap();
                 self.title = Some(name.clone());
-                if matches!(self.family, Family::Omp | Family::Opal) {
+                if is_in_header {
                     return;
                 }
                 name
@@ -344,7 +349,7 @@ impl Scene {
         let sessions = self.store.sessions().unwrap();
         assert_eq!(sessions.len(), 1);
         if let Some(title) = &self.title {
-            assert_eq!(sessions[0].title.as_deref(), Some(&**title));
+            assert_eq!(sessions[0].title.as_deref().unwrap_or_default(), title);
         }
         if self.count.is_multiple_of(4) {
             assert_eq!(self.store.verify().unwrap().problems, []);
@@ -569,6 +574,66 @@ fn the_last_name_is_kept() {
         place.import(&file);
         let facts = place.store.reader("s1").unwrap().facts();
         assert_eq!((facts.title.as_deref(), facts.entries), (Some(name), lines.len() as u64));
+        place.assert_sound();
+    }
+}
+
+#[test]
+fn a_name_that_was_cleared_later_does_not_come_back() {
+    let spare = line(
+        &json!({"type": "compaction", "id": "c1", "parentId": "a1", "timestamp": "2026-02-16T10:22:00.000Z",
+        "summary": "So far", "shortSummary": "Spare", "firstKeptEntryId": "a1", "tokensBefore": 9}),
+    );
+    for (begun, title) in
+        [(vec![omp_line("a1", "null")], None), (vec![omp_line("a1", "null"), spare], Some("Spare"))]
+    {
+        let grown = [&begun[..], &[omp_line("b1", "a1")]].concat();
+        for (time, name) in [(EARLIER, title), (LATER, Some("Of omp"))] {
+            let place = place::Place::new();
+            let file = place.write("s1.jsonl", omp_file("Of omp", EARLIER, &begun));
+            place.import(&file);
+            place.store.session("s1").unwrap().set_session_name("").unwrap();
+            place.write("s1.jsonl", omp_file("Of omp", time, &grown));
+            place.import(&file);
+            let facts = place.store.reader("s1").unwrap().facts();
+            assert_eq!((facts.title.as_deref(), facts.entries), (name, grown.len() as u64));
+            assert_eq!(place.import(&file).status, ImportStatus::Unchanged);
+            // A second merge decides the same.
+            place.write(
+                "s1.jsonl",
+                omp_file("Of omp", time, &[&grown[..], &[omp_line("d1", "b1")]].concat()),
+            );
+            place.import(&file);
+            assert_eq!(place.store.reader("s1").unwrap().facts().title.as_deref(), name);
+            place.assert_sound();
+        }
+    }
+}
+
+#[test]
+fn a_migrated_session_keeps_its_name_and_its_original_bytes() {
+    let place = place::Place::new();
+    let header =
+        r#"{"type":"session","id":"s1","timestamp":"2025-11-20T10:00:00.000Z","cwd":"/work"}"#;
+    let said = |text: &str| {
+        line(
+            &json!({"type": "message", "timestamp": "2025-11-20T10:00:01.000Z", "message": {"role": "user", "content": text}}),
+        )
+    };
+    let options = ImportOptions { family: Some(Family::Omp), ..ImportOptions::default() };
+    let mut bytes = format!("{header}\n{}", said("one"));
+    let file = place.write("s1.jsonl", &bytes);
+    place.import_with(&file, &options);
+    assert!(place.store.reader("s1").unwrap().facts().migrated);
+    place.store.session("s1").unwrap().set_session_name("Of the store").unwrap();
+    for text in ["two", "three"] {
+        bytes += &said(text);
+        place.write("s1.jsonl", &bytes);
+        assert_eq!(place.import_with(&file, &options).status, ImportStatus::Grown);
+        assert_eq!(shown(&place.export("s1", &ExportMode::Original)), bytes);
+        let facts = place.store.reader("s1").unwrap().facts();
+        assert_eq!(facts.title.as_deref(), Some("Of the store"));
+        assert_eq!(place.import_with(&file, &options).status, ImportStatus::Unchanged);
         place.assert_sound();
     }
 }

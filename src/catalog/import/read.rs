@@ -449,8 +449,7 @@ impl<'s> Reader<'s> {
             && let Some(of_old) = snapshot.session(old)?
         {
             name = match name_to_keep(View::new(snapshot.rows(old), &of_old), candidate)? {
-                // A migration writes the header anew.
-                Ok(name) => name.filter(|_| !candidate.needs_migration()),
+                Ok(name) => name,
                 Err(error) => {
                     outcome.add(&candidate.report(ImportStatus::Failed).unread(&error));
                     return Ok(Ok(Done::Yes));
@@ -460,13 +459,17 @@ impl<'s> Reader<'s> {
             ends_line = of_old.is_ahead() && !of_old.migrated;
         }
         drop(snapshot);
-        if let Some(Name { name, .. }) = &name {
+        if let Some(name) = &name {
             report.status = ImportStatus::Grown;
-            report.add_reason("merged with the name set in the store");
-            (record.title, record.rest.title_rank) = (Some(name.clone()), NAMED_HERE);
+            (record.title, record.rest.title_rank) = (name.title(), NAMED_HERE);
+            report.add_reason(match record.title {
+                Some(_) => "merged with the name set in the store",
+                None => "merged without the name cleared in the store",
+            });
             record.note_change();
         }
-        let has_bytes_of_file = name.is_none() || record.rewritten;
+        // The original bytes of a migrated file are kept, whatever its name.
+        let has_bytes_of_file = name.is_none() || record.rewritten || record.migrated;
         let start = FileStart {
             session,
             record,
@@ -479,7 +482,9 @@ impl<'s> Reader<'s> {
         };
         go_on!(feeder.send(Item::Begin(Box::new(start))));
         let read = match candidate.start.migration.clone() {
-            Some(migration) => migrate(candidate, &migration, feeder, &dictionary, outcome),
+            Some(migration) => {
+                migrate(candidate, (&migration, name.as_ref()), feeder, &dictionary, outcome)
+            }
             None => copy(candidate, (ends_line, name.as_ref()), feeder, &dictionary, outcome),
         };
         let item = match read {
@@ -600,10 +605,10 @@ fn copy(
     Ok(Ok((digest.finish(), 0)))
 }
 
-/// Feeds a file's lines as their program would rewrite them, and the original bytes.
+/// Feeds a file's lines as their program would rewrite them, with a name in their header, and the original bytes.
 fn migrate(
     candidate: &mut Candidate,
-    migration: &Migration,
+    (migration, mut name): (&Migration, Option<&Name>),
     feeder: &mut Feeder<'_>,
     dictionary: &Arc<Dictionary>,
     outcome: &mut Outcome<'_>,
@@ -631,11 +636,17 @@ fn migrate(
         }
         go_on!(feeder.send_original(block));
         if migrated.len() >= BLOCK_BYTES {
+            if let Some(name) = name.take() {
+                migrated = name.put_into(reading, &migrated);
+            }
             go_on!(feeder.send_lines(std::mem::take(&mut migrated), false, reading, dictionary));
         }
     }
     if migrator.finish(&mut migrated) == Migrated::Written {
         dropped -= 1;
+    }
+    if let Some(name) = name {
+        migrated = name.put_into(reading, &migrated);
     }
     if !migrated.is_empty() {
         go_on!(feeder.send_lines(migrated, false, reading, dictionary));
