@@ -141,13 +141,14 @@ impl<'s> Reader<'s> {
         outcome: &mut Outcome<'_>,
     ) -> Step {
         let restores = self.options.restore;
+        let mut opened = None;
         // Damage found here is found again, and reported or repaired, when the file is compared as a whole.
         if self.mode != Mode::Import && !self.options.replace {
             let report = match unless_damaged(quick::unchanged(self.glance()?, file, restores))? {
                 Some(report) => Some(report),
                 None => {
                     let how = (self.options, self.mode == Mode::Follow);
-                    unless_damaged(journaled::take(self.store, how, file))?
+                    unless_damaged(journaled::take(self.store, how, file, &mut opened))?
                 }
             };
             if let Some(report) = report {
@@ -159,7 +160,11 @@ impl<'s> Reader<'s> {
         // Further comparisons use the current state of the store.
         self.glance = None;
         let ImportOptions { family, recovery, .. } = *self.options;
-        let mut candidate = match Candidate::open_found(file, family, recovery) {
+        let opened = match opened {
+            Some(candidate) => Ok(candidate),
+            None => Candidate::open_found(file, family, recovery),
+        };
+        let mut candidate = match opened {
             Ok(candidate) => candidate,
             Err(report) => {
                 outcome.observer.read(report.bytes);
