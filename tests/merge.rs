@@ -2,6 +2,9 @@
 //!
 //! Guards against the loss or repetition of a line of the program or a change in the store, and against a session that is no
 //! longer kept afterwards.
+//!
+//! A sync and an export back to the program that merge are killed at each of their calls by `leafline-faults kills`
+//! (faults/src/command/writing.rs, the cases that are merged), of which faults/tests/kills.rs is a short run.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
