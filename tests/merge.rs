@@ -2,6 +2,9 @@
 //!
 //! Guards against the loss or repetition of a line of the program or a change in the store, and against a session that is no
 //! longer kept afterwards.
+//!
+//! A sync and an export back to the program that merge are killed at each of their calls by `leafline-faults kills`
+//! (faults/src/command/writing.rs, the cases that are merged), of which faults/tests/kills.rs is a short run.
 
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
 
@@ -60,6 +63,7 @@ struct Scene {
     /// Markers that only the file has, and markers that the store must have.
     unread: Vec<String>,
     kept: Vec<String>,
+    /// The name that was set last, empty if it was cleared.
     title: Option<String>,
     _folder: tempfile::TempDir,
 }
@@ -223,6 +227,8 @@ impl Scene {
         let mut reports = Reports::default();
         let folder = self.path.parent().unwrap();
         self.store.sync(&[folder], &ImportOptions::default(), &mut reports).unwrap();
+        // The next sync judges the file by its size and time.
+        assert_eq!(self.store.standing_of(folder).unwrap().behind, []);
         for report in &reports.0 {
             assert_ne!(report.status, ImportStatus::Failed, "{report:?}");
             assert_eq!(report.session.as_deref(), Some(SESSION), "{report:?}");
@@ -249,10 +255,14 @@ impl Scene {
         let any = rng.choice(ids).unwrap();
         let marker = match rng.u8(0..4) {
             0 => {
-                let name = format!("name {count}.");
+                let is_in_header = matches!(self.family, Family::Omp | Family::Opal);
+                let name = match is_in_header && rng.u8(0..4) == 0 {
+                    true => String::new(),
+                    false => format!("name {count}."),
+                };
                 session.set_session_name(&name).unwrap();
                 self.title = Some(name.clone());
-                if matches!(self.family, Family::Omp | Family::Opal) {
+                if is_in_header {
                     return;
                 }
                 name
@@ -342,7 +352,7 @@ impl Scene {
         let sessions = self.store.sessions().unwrap();
         assert_eq!(sessions.len(), 1);
         if let Some(title) = &self.title {
-            assert_eq!(sessions[0].title.as_deref(), Some(&**title));
+            assert_eq!(sessions[0].title.as_deref().unwrap_or_default(), title);
         }
         if self.count.is_multiple_of(4) {
             assert_eq!(self.store.verify().unwrap().problems, []);
@@ -569,6 +579,128 @@ fn the_last_name_is_kept() {
         assert_eq!((facts.title.as_deref(), facts.entries), (Some(name), lines.len() as u64));
         place.assert_sound();
     }
+}
+
+#[test]
+fn a_name_that_was_cleared_later_does_not_come_back() {
+    let spare = line(
+        &json!({"type": "compaction", "id": "c1", "parentId": "a1", "timestamp": "2026-02-16T10:22:00.000Z",
+        "summary": "So far", "shortSummary": "Spare", "firstKeptEntryId": "a1", "tokensBefore": 9}),
+    );
+    for (begun, title) in
+        [(vec![omp_line("a1", "null")], None), (vec![omp_line("a1", "null"), spare], Some("Spare"))]
+    {
+        let grown = [&begun[..], &[omp_line("b1", "a1")]].concat();
+        for (time, name) in [(EARLIER, title), (LATER, Some("Of omp"))] {
+            let place = place::Place::new();
+            let file = place.write("s1.jsonl", omp_file("Of omp", EARLIER, &begun));
+            place.import(&file);
+            place.store.session("s1").unwrap().set_session_name("").unwrap();
+            place.write("s1.jsonl", omp_file("Of omp", time, &grown));
+            place.import(&file);
+            let facts = place.store.reader("s1").unwrap().facts();
+            assert_eq!((facts.title.as_deref(), facts.entries), (name, grown.len() as u64));
+            assert_eq!(place.import(&file).status, ImportStatus::Unchanged);
+            // A second merge decides the same.
+            place.write(
+                "s1.jsonl",
+                omp_file("Of omp", time, &[&grown[..], &[omp_line("d1", "b1")]].concat()),
+            );
+            place.import(&file);
+            assert_eq!(place.store.reader("s1").unwrap().facts().title.as_deref(), name);
+            place.assert_sound();
+        }
+    }
+}
+
+#[test]
+fn a_migrated_session_keeps_its_name_and_its_original_bytes() {
+    let place = place::Place::new();
+    let header =
+        r#"{"type":"session","id":"s1","timestamp":"2025-11-20T10:00:00.000Z","cwd":"/work"}"#;
+    let said = |text: &str| {
+        line(
+            &json!({"type": "message", "timestamp": "2025-11-20T10:00:01.000Z", "message": {"role": "user", "content": text}}),
+        )
+    };
+    let options = ImportOptions { family: Some(Family::Omp), ..ImportOptions::default() };
+    let mut bytes = format!("{header}\n{}", said("one"));
+    let file = place.write("s1.jsonl", &bytes);
+    place.import_with(&file, &options);
+    assert!(place.store.reader("s1").unwrap().facts().migrated);
+    place.store.session("s1").unwrap().set_session_name("Of the store").unwrap();
+    for text in ["two", "three"] {
+        bytes += &said(text);
+        place.write("s1.jsonl", &bytes);
+        assert_eq!(place.import_with(&file, &options).status, ImportStatus::Grown);
+        assert_eq!(shown(&place.export("s1", &ExportMode::Original)), bytes);
+        let facts = place.store.reader("s1").unwrap().facts();
+        assert_eq!(facts.title.as_deref(), Some("Of the store"));
+        assert_eq!(place.import_with(&file, &options).status, ImportStatus::Unchanged);
+        place.assert_sound();
+    }
+}
+
+/// The first line of a pi session.
+const PI_HEADER: &str = r#"{"type":"session","version":3,"id":"s1","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}"#;
+
+/// Sets a file's modification time to so many seconds ago.
+fn age(path: &Path, seconds: u64) {
+    let time = SystemTime::now() - Duration::from_secs(seconds);
+    File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+}
+
+/// Syncs a file, and checks that the next sync does not open it.
+fn sync_and_note(place: &place::Place, file: &Path) -> FileReport {
+    let mut reports = Reports::default();
+    place.store.sync(&[file], &ImportOptions::default(), &mut reports).unwrap();
+    let standing = place.store.standing_of(file.parent().unwrap()).unwrap();
+    assert_eq!((standing.behind, standing.in_step), (vec![], 1));
+    reports.0.remove(0)
+}
+
+#[test]
+fn the_state_of_a_file_is_noted_when_it_is_merged_or_holds_nothing_new() {
+    let place = place::Place::new();
+    let [first, second, third] =
+        [("a1", "null"), ("b1", "a1"), ("c1", "a1")].map(|(id, parent)| omp_line(id, parent));
+    let file = place.write("files/s1.jsonl", format!("{PI_HEADER}\n{first}{second}"));
+    age(&file, 300);
+    sync_and_note(&place, &file);
+    let message = json!({"role": "user", "content": "of the store"});
+    place.store.session("s1").unwrap().append_message(&message).unwrap();
+    place.write("files/s1.jsonl", format!("{PI_HEADER}\n{first}{second}{third}"));
+    age(&file, 200);
+    assert_eq!(sync_and_note(&place, &file).status, ImportStatus::Grown);
+    // The session has every line, in another order.
+    let before = place.exact("s1");
+    place.write("files/s1.jsonl", format!("{PI_HEADER}\n{first}{third}{second}"));
+    age(&file, 100);
+    let report = sync_and_note(&place, &file);
+    assert_eq!((report.status, report.lines), (ImportStatus::Unchanged, 5), "{report:?}");
+    assert_eq!(shown(&place.exact("s1")), shown(&before));
+    place.assert_sound();
+}
+
+#[test]
+fn a_line_without_an_id_that_the_program_repeats_is_kept() {
+    let place = place::Place::new();
+    let repeated = "{\"type\":\"mode\",\"mode\":\"normal\",\"sessionId\":\"s1\"}\n";
+    let said = r#"{"type":"user","uuid":"a1","parentUuid":null,"sessionId":"s1","timestamp":"2026-02-16T10:21:00.000Z","message":{"role":"user","content":"Hi"}}"#;
+    let begun = format!("{said}\n{repeated}");
+    let file = place.write("s1.jsonl", &begun);
+    place.import(&file);
+    let message = json!({"role": "user", "content": "of the store"});
+    place.store.session("s1").unwrap().append_message(&message).unwrap();
+    place.write("s1.jsonl", format!("{begun}{repeated}"));
+    assert_eq!(place.import(&file).status, ImportStatus::Grown);
+    for _ in 0..2 {
+        let text = shown(&place.exact("s1"));
+        let counts = [repeated, "of the store"].map(|part| text.matches(part).count());
+        assert_eq!(counts, [2, 1], "{text}");
+        assert_eq!(place.import(&file).status, ImportStatus::Unchanged);
+    }
+    place.assert_sound();
 }
 
 #[test]

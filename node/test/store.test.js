@@ -214,6 +214,26 @@ test('a named path that cannot be read is an error once the others are stored', 
   await store.close()
 })
 
+test('a reader says that lines were changed since', async (t) => {
+  const place = folder(t)
+  const file = path.join(place, 's.jsonl')
+  const header = '{"type":"session","version":3,"id":"s","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}\n'
+  const line = (text) => `${JSON.stringify({ ...user(text), id: 'a1', parentId: null })}\n`
+  fs.writeFileSync(file, header + line('as it was'))
+  const store = await Store.open(path.join(place, 'sessions.leafline'))
+  await store.importFiles([file])
+  const session = await store.session('s')
+  const reader = await session.reader()
+  assert.match(reader.lineSync(1).line, /as it was/)
+  fs.writeFileSync(file, header + line('changed'))
+  await store.importFiles([file], { replace: true })
+  const changed = { code: 'SESSION_REWRITTEN', message: /changed/ }
+  assert.throws(() => reader.lineSync(1), changed)
+  await assert.rejects(reader.context(), changed)
+  assert.match((await store.session('s')).readerSync().lineSync(1).line, /changed/)
+  await store.close()
+})
+
 test('relative paths are of the directory in which they are given', async (t) => {
   const place = fs.realpathSync(folder(t))
   const [one, other] = ['one', 'other'].map((name) => path.join(place, name))

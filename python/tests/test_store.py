@@ -109,6 +109,23 @@ def test_named_paths_that_cannot_be_read_raise(store: Store, tmp_path: Path) -> 
     assert [facts["id"] for facts in store.sessions()] == ["s"]
 
 
+def test_a_reader_says_that_lines_were_changed_since(store: Store, tmp_path: Path) -> None:
+    header = '{"type":"session","version":3,"id":"s","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}'
+    line = json.dumps({**message("user", "as it was"), "id": "a1", "parentId": None})
+    file = tmp_path / "s.jsonl"
+    file.write_text(f"{header}\n{line}\n")
+    store.import_files(file)
+    reader = store.session("s").reader()
+    assert reader.entry("a1").text == "as it was"
+    file.write_text(f"{header}\n{line}\n".replace("as it was", "changed"))
+    store.import_files(file, replace=True)
+    for call in (lambda: reader.entry("a1"), reader.context):
+        with pytest.raises(errors.SessionError, match="changed") as raised:
+            call()
+        assert raised.value.code == "SESSION_REWRITTEN"
+    assert store.session("s").reader().entry("a1").text == "changed"
+
+
 def test_relative_paths_are_of_the_directory_in_which_they_are_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     one, other = tmp_path / "one", tmp_path / "other"
     one.mkdir()

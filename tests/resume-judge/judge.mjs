@@ -4,6 +4,8 @@
 // directory in which it is run; "before" is a command that is run first, if there is one. The answer has what the program sent
 // with its prompt: {"ok":true,"sent":"..."}.
 //
+// `node judge.mjs FOLDER PROGRAM` asks the version of pi whose package is in this folder, run by this program: Node or bun.
+//
 // {"op":"claude","arguments":[...],"answers":[[...]],"home":"...","cwd":"..."} runs Claude Code with these arguments; the model gives
 // the answers in turn, each a list of blocks. It keeps files as they were before each prompt. The answer is {"ok":true}.
 
@@ -19,7 +21,8 @@ import { answerJobs } from "../judges/jobs.mjs";
 import { installed } from "../judges/pins.mjs";
 
 const PROBE = "PROBE";
-const pi = process.env.LEAFLINE_PI ?? installed("pi-0.73").package;
+const [, , ofPi, runner = process.execPath] = process.argv;
+const pi = ofPi ?? process.env.LEAFLINE_PI ?? installed("pi-0.73").package;
 const omp = process.env.LEAFLINE_OMP ?? installed("omp").package;
 
 /** A provider that pi and omp are told of, which speaks as Anthropic does. */
@@ -37,7 +40,7 @@ const programs = {
   pi(home, url) {
     provider(join(home, ".pi/agent"), url);
     const flags = ["-p", "--provider", "local", "--model", "stand-in", "--no-tools", PROBE];
-    return { program: process.execPath, before: [join(pi, "dist/cli.js")], behind: flags, env: { PI_OFFLINE: "1" } };
+    return { program: runner, before: [join(pi, "dist/cli.js")], behind: flags, env: { PI_OFFLINE: "1" } };
   },
   omp(home, url) {
     provider(join(home, ".omp/agent"), url);

@@ -2,7 +2,7 @@
 //!
 //! Guards against a session that is put where its program does not look for it, or that it does not go on with.
 
-use leafline_judges::{Script, folder, judge, pi};
+use leafline_judges::{Script, bun, folder, is_to_be_asked, judge, pi};
 use serde_json::{Value, json};
 
 use crate::scene::{CLAUDE, OMP_3, PI_1, PI_3, Scene, at_home, command, finished, path, sample};
@@ -67,17 +67,29 @@ fn goes_on(script: &Script, id: &str, name: &str, says: &str) {
     }
 }
 
+/// The first and the last version of pi, as far as they are installed. bun runs the last one: it needs a later Node than the
+/// other programs.
+fn versions_of_pi() -> Vec<Script> {
+    let script = |arguments: &[&str]| {
+        Script::new("node", folder("resume-judge"), &[&["judge.mjs"], arguments].concat())
+    };
+    let first = pi("0.73").map(|package| script(&[path(&package)]));
+    let missing = format!("{} is not there", bun().display());
+    let last =
+        pi("1.6").filter(|_| is_to_be_asked(bun().exists(), "LEAFLINE_REQUIRE_OMP", &missing));
+    let last = last.map(|package| script(&[path(&package), path(&bun())]));
+    first.into_iter().chain(last).collect()
+}
+
 #[test]
 fn pi_goes_on() {
-    if pi("0.73").is_none() {
-        return;
+    for script in versions_of_pi() {
+        goes_on(&script, PI_3, "backup/session.jsonl", "Committed as `4be91d7`.");
+        // Of the first version, from the program's own folder.
+        let name = format!("2025-11-20T19-04-07-331Z_{PI_1}.jsonl");
+        let name = format!("home/.pi/agent/sessions/--work--/{name}");
+        goes_on(&script, PI_1, &name, "umlauts were dropped");
     }
-    let script = Script::new("node", folder("resume-judge"), &["judge.mjs"]);
-    goes_on(&script, PI_3, "backup/session.jsonl", "Committed as `4be91d7`.");
-    // Of the first version, from the program's own folder.
-    let name = format!("2025-11-20T19-04-07-331Z_{PI_1}.jsonl");
-    let name = format!("home/.pi/agent/sessions/--work--/{name}");
-    goes_on(&script, PI_1, &name, "umlauts were dropped");
 }
 
 #[test]
@@ -169,10 +181,7 @@ fn goes_on_with_both(script: &Script, id: &str) {
 
 #[test]
 fn pi_resumes_a_merged_session() {
-    if pi("0.73").is_some() {
-        let script = Script::new("node", folder("resume-judge"), &["judge.mjs"]);
-        goes_on_with_both(&script, PI_3);
-    }
+    versions_of_pi().iter().for_each(|script| goes_on_with_both(script, PI_3));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::aftermath;
 use super::calling::{self, Place};
 use super::driving::Input;
 use super::folder;
-use super::judge::{Rule, Told};
+use super::judge::{self, Rule, Told};
 use super::program::{Ended, Fault, Program};
 use super::state::{Known, State, lines_of};
 use super::stock;
@@ -45,6 +45,8 @@ pub struct Case {
     pub reads: bool,
     /// A command whose output must be the same in the end.
     pub shows: &'static str,
+    /// The file of the session `kept` if both have gone on, so that the command merges them; or nothing.
+    pub merges: &'static str,
 }
 
 /// What most cases are.
@@ -60,6 +62,7 @@ pub const USUAL: Case = Case {
     is_damaged: false,
     reads: false,
     shows: "",
+    merges: "",
 };
 
 /// A case whose folder is made, and which was run without a fault.
@@ -175,6 +178,9 @@ impl Stage {
             return Err(whole.described());
         }
         let after = state(&known, Opening::ToRead, true)?;
+        if !case.merges.is_empty() {
+            judge::merged(&before, &after, case.merges)?;
+        }
         let mut prepared = Prepared {
             case: case.clone(),
             kept,

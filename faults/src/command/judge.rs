@@ -126,6 +126,44 @@ fn shown(session: &Session) -> String {
     )
 }
 
+/// Whether the session `kept` has each line of its own and of its file as often as one of the two had it, and the file has all of
+/// them if it was written.
+///
+/// # Errors
+///
+/// What is missing or there twice.
+pub fn merged(before: &State, after: &State, file: &str) -> Judgement {
+    let lines = |state: &State| {
+        let session = state.store.as_ref().and_then(|store| store.sessions.get("kept"));
+        session.map_or_else(Vec::new, |session| session.lines.clone())
+    };
+    let bytes = |state: &State| state.files.get(file).cloned().unwrap_or_default();
+    let of_file = |state: &State| -> Vec<String> {
+        String::from_utf8_lossy(&bytes(state)).lines().map(str::to_owned).collect()
+    };
+    let (own, program, all) = (lines(before), of_file(before), lines(after));
+    let count = |lines: &[String], line: &String| lines.iter().filter(|one| *one == line).count();
+    for line in own.iter().chain(&program) {
+        let (expected, found) = (count(&own, line).max(count(&program, line)), count(&all, line));
+        if found != expected {
+            return Err(format!("the session has a line {found} times, not {expected}: {line}"));
+        }
+    }
+    if all.len() <= own.len().max(program.len()) {
+        return Err("nothing was merged".to_owned());
+    }
+    let is_written = bytes(after) != bytes(before);
+    if is_written && !bytes(after).starts_with(&bytes(before)) {
+        return Err(format!("{file} does not begin with the lines that it had"));
+    }
+    match of_file(after).len() {
+        count if is_written && count != all.len() => {
+            Err(format!("{file} has {count} lines, and the session {}", all.len()))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Whether a state may be there after a run that went wrong.
 ///
 /// # Errors

@@ -14,6 +14,13 @@ use super::driving::Input;
 use super::program::{Fault, PROGRAMS, Program};
 use crate::answers::{Opening, open};
 
+/// The file of the session `kept`.
+pub const KEPT: &str = "kept/named.jsonl";
+
+/// Its file where its program looks for it.
+pub const KEPT_AT_HOME: &str =
+    "home/.pi/agent/sessions/--work-kept--/2026-01-05T09-00-00-000Z_kept.jsonl";
+
 /// How many files are in `kept/` when some of them have changed.
 pub const CHANGED_FILES: usize = 6;
 
@@ -31,7 +38,7 @@ pub fn fill(folder: &Path) {
         .expect("the system has a program that does nothing");
     sessions(&folder.join("kept"), 10);
     sessions(&folder.join("files"), 20);
-    named(&folder.join("kept/named.jsonl"));
+    named(&folder.join(KEPT));
     let store = Store::open(folder.join("store.leafline")).expect("a store can be made");
     let options = ImportOptions::default();
     let imported = store.import(&[folder.join("kept")], &options, &mut ());
@@ -129,7 +136,18 @@ pub fn changed_files(_: &Program, folder: &Path) {
 /// Files that have grown, one of them of a session that was changed in the store as well.
 pub fn changed_on_both_sides(program: &Program, folder: &Path) {
     changed_files(program, folder);
-    let file = folder.join("kept/named.jsonl");
+    change_both_sides(program, folder, KEPT);
+}
+
+/// The same of a session whose file is where its program looks for it.
+pub fn changed_in_its_program(program: &Program, folder: &Path) {
+    run(program, folder, "export --to-source kept --json");
+    run(program, folder, "sync home/.pi/agent/sessions --quiet");
+    change_both_sides(program, folder, KEPT_AT_HOME);
+}
+
+fn change_both_sides(program: &Program, folder: &Path, file: &str) {
+    let file = folder.join(file);
     let mut grown = std::fs::read_to_string(&file).expect("a file can be read");
     grown.push_str("{\"type\":\"message\",\"id\":\"grown\",\"parentId\":null,\"timestamp\":\"2026-01-05T10:00:00.000Z\",\"message\":{\"role\":\"user\",\"content\":\"grown\"}}\n");
     write(file, grown).expect("a file can be written");

@@ -74,6 +74,8 @@ fn imports() -> Vec<Case> {
             name: "sync, merged",
             arguments: "sync kept --json",
             prepare: stock::changed_on_both_sides,
+            shows: "export kept",
+            merges: stock::KEPT,
             ..import.clone()
         },
         Case {
@@ -222,6 +224,14 @@ fn copies() -> Vec<Case> {
         Case {
             name: "export, source",
             arguments: "export --to-source pi-live --json",
+            ..files.clone()
+        },
+        Case {
+            name: "export, source, merged",
+            arguments: "export --to-source kept --json",
+            prepare: stock::changed_in_its_program,
+            shows: "export kept",
+            merges: stock::KEPT_AT_HOME,
             ..files.clone()
         },
         Case {

@@ -257,7 +257,7 @@ impl Candidate {
             if let Some(place) = piece.iter().rposition(|&byte| byte == b'\n') {
                 let end = start + place as u64 + 1;
                 if !(end + 1..=self.size).contains(&stored) {
-                    self.is_cut = end < self.size;
+                    self.is_cut |= end < self.size;
                     self.size = end;
                 }
                 break;

@@ -22,11 +22,13 @@ use crate::store::session_record::{ImportedBytes, SessionRecord};
 /// The most bytes that are taken so, which a record of the journal has room for. More is worth a commit.
 const MOST_GAINED: u64 = 128 << 10;
 
-/// Takes what a file has gained into the journal. `None`, and nothing is written, if the file has to be compared with the tables.
+/// Takes what a file has gained into the journal. `None`, and nothing is written, if the file has to be compared with the tables;
+/// `opened` is the file then if it was opened.
 pub(super) fn take(
     store: &Store,
     (options, more_follows): (&ImportOptions, bool),
     found: &FoundFile,
+    opened: &mut Option<Candidate>,
 ) -> Result<Option<FileReport>> {
     if !store.has_journal() || found.kept.is_some() {
         return Ok(None);
@@ -63,19 +65,20 @@ pub(super) fn take(
     {
         return Ok(unchanged());
     }
-    let Ok(mut candidate) = Candidate::open_found(found, options.family, options.recovery) else {
+    let Ok(candidate) = Candidate::open_found(found, options.family, options.recovery) else {
         return Ok(None);
     };
+    let candidate = opened.insert(candidate);
     let is_open = candidate.leave_open_line(before.length).is_err();
     let is_known = is_journaled || candidate.size > before.length;
-    if is_open || !is_known || !takes_lines(&record, &before, &candidate) {
+    if is_open || !is_known || !takes_lines(&record, &before, candidate) {
         return Ok(None);
     }
-    if proof::at_its_ends(view.rows(), &record)?.is_some() || !begins_alike(view, &mut candidate)? {
+    if proof::at_its_ends(view.rows(), &record)?.is_some() || !begins_alike(view, candidate)? {
         return Ok(None);
     }
     // What cannot be read here is read, and reported, in the ordinary way.
-    let Ok(Some((lines, after))) = gained(&mut candidate, &before, options.longest_line) else {
+    let Ok(Some((lines, after))) = gained(candidate, &before, options.longest_line) else {
         return Ok(None);
     };
     let Some((_, now)) = candidate.source(session) else { return Ok(None) };
@@ -157,7 +160,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::super::read::Mode;
-    use super::super::{How, ImportOptions, ImportTotals};
+    use super::super::{How, ImportOptions, ImportTotals, find_files};
     use crate::session::ExportMode;
     use crate::store::Store;
 
@@ -317,5 +320,18 @@ mod tests {
         scene.add_line();
         assert_eq!(scene.follow().grown + scene.follow().unchanged, 1);
         assert_eq!(scene.store.verify().unwrap().problems, []);
+    }
+
+    #[test]
+    fn a_file_that_does_not_fit_the_journal_is_opened_once() {
+        let mut scene = Scene::new();
+        scene.lines -= 1;
+        scene.add_line();
+        let found = find_files(&[&scene.file], &mut |_, _| {}).remove(0);
+        let mut opened = None;
+        let taken =
+            super::take(&scene.store, (&ImportOptions::default(), true), &found, &mut opened);
+        assert!(taken.unwrap().is_none());
+        assert!(opened.is_some());
     }
 }

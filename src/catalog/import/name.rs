@@ -1,10 +1,10 @@
-//! A name that was set in the store, in a family whose program keeps the name in the file's header: a file that takes the
-//! session's place gets it, unless the program has named the session since.
+//! A name that was set or cleared in the store, in a family whose program keeps the name in the file's header: a file that takes
+//! the session's place gets it, unless the program has named the session since.
 
 use std::io::{self, Seek, SeekFrom};
 
 use leafline_import::lines::split;
-use leafline_import::{EntryKind, LineReader, Reading, text};
+use leafline_import::{EntryKind, LineReader, Reading, SPARE_TITLE, text};
 
 use super::candidate::Candidate;
 use crate::error::Result;
@@ -13,27 +13,33 @@ use crate::store::clock::now;
 use crate::store::ordinal::Ordinal;
 use crate::store::session_record::NAMED_HERE;
 
-/// A name, and when it was given in milliseconds since 1970.
+/// A name, empty if it was cleared, and when it was given in milliseconds since 1970.
 pub(super) struct Name {
-    pub(super) name: String,
+    name: String,
     time: i64,
 }
 
-/// The name that was set in the store and that the file lacks.
+/// The name that was set in the store and that the file lacks, or the empty one if the store cleared it.
 pub(super) fn name_to_keep(
     view: View<'_>,
     candidate: &mut Candidate,
 ) -> Result<io::Result<Option<Name>>> {
     let record = view.record();
-    let Some(name) = record.title.clone().filter(|_| record.title_rank == NAMED_HERE) else {
+    let is_cleared = record.title.is_none() || record.title_rank == SPARE_TITLE;
+    if record.title_rank != NAMED_HERE && !is_cleared {
         return Ok(Ok(None));
-    };
+    }
     let time = naming_time(view)?;
     let of_file = match naming_time_of_file(candidate) {
         Ok(of_file) => of_file,
         Err(error) => return Ok(Err(error)),
     };
-    let is_kept = !is_later(of_file, time);
+    // Without a rank of its own, a cleared name is one that the lines give a later time.
+    let is_kept = match record.title_rank {
+        NAMED_HERE => !is_later(of_file, time),
+        _ => is_later(time, of_file),
+    };
+    let name = record.title.clone().filter(|_| !is_cleared).unwrap_or_default();
     Ok(Ok(is_kept.then(|| Name { name, time: time.unwrap_or_else(now) })))
 }
 
@@ -68,6 +74,11 @@ fn naming_time_of_file(candidate: &mut Candidate) -> io::Result<Option<i64>> {
 }
 
 impl Name {
+    /// The title that the session gets; `None` if the name was cleared.
+    pub(super) fn title(&self) -> Option<String> {
+        Some(self.name.clone()).filter(|name| !name.is_empty())
+    }
+
     /// The first block of a file, with this name.
     pub(super) fn put_into(&self, reading: Reading, block: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(block.len());

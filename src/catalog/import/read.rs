@@ -141,13 +141,14 @@ impl<'s> Reader<'s> {
         outcome: &mut Outcome<'_>,
     ) -> Step {
         let restores = self.options.restore;
+        let mut opened = None;
         // Damage found here is found again, and reported or repaired, when the file is compared as a whole.
         if self.mode != Mode::Import && !self.options.replace {
             let report = match unless_damaged(quick::unchanged(self.glance()?, file, restores))? {
                 Some(report) => Some(report),
                 None => {
                     let how = (self.options, self.mode == Mode::Follow);
-                    unless_damaged(journaled::take(self.store, how, file))?
+                    unless_damaged(journaled::take(self.store, how, file, &mut opened))?
                 }
             };
             if let Some(report) = report {
@@ -159,7 +160,11 @@ impl<'s> Reader<'s> {
         // Further comparisons use the current state of the store.
         self.glance = None;
         let ImportOptions { family, recovery, .. } = *self.options;
-        let mut candidate = match Candidate::open_found(file, family, recovery) {
+        let opened = match opened {
+            Some(candidate) => Ok(candidate),
+            None => Candidate::open_found(file, family, recovery),
+        };
+        let mut candidate = match opened {
             Ok(candidate) => candidate,
             Err(report) => {
                 outcome.observer.read(report.bytes);
@@ -449,8 +454,7 @@ impl<'s> Reader<'s> {
             && let Some(of_old) = snapshot.session(old)?
         {
             name = match name_to_keep(View::new(snapshot.rows(old), &of_old), candidate)? {
-                // A migration writes the header anew.
-                Ok(name) => name.filter(|_| !candidate.needs_migration()),
+                Ok(name) => name,
                 Err(error) => {
                     outcome.add(&candidate.report(ImportStatus::Failed).unread(&error));
                     return Ok(Ok(Done::Yes));
@@ -460,13 +464,17 @@ impl<'s> Reader<'s> {
             ends_line = of_old.is_ahead() && !of_old.migrated;
         }
         drop(snapshot);
-        if let Some(Name { name, .. }) = &name {
+        if let Some(name) = &name {
             report.status = ImportStatus::Grown;
-            report.add_reason("merged with the name set in the store");
-            (record.title, record.rest.title_rank) = (Some(name.clone()), NAMED_HERE);
+            (record.title, record.rest.title_rank) = (name.title(), NAMED_HERE);
+            report.add_reason(match record.title {
+                Some(_) => "merged with the name set in the store",
+                None => "merged without the name cleared in the store",
+            });
             record.note_change();
         }
-        let has_bytes_of_file = name.is_none() || record.rewritten;
+        // The original bytes of a migrated file are kept, whatever its name.
+        let has_bytes_of_file = name.is_none() || record.rewritten || record.migrated;
         let start = FileStart {
             session,
             record,
@@ -479,7 +487,9 @@ impl<'s> Reader<'s> {
         };
         go_on!(feeder.send(Item::Begin(Box::new(start))));
         let read = match candidate.start.migration.clone() {
-            Some(migration) => migrate(candidate, &migration, feeder, &dictionary, outcome),
+            Some(migration) => {
+                migrate(candidate, (&migration, name.as_ref()), feeder, &dictionary, outcome)
+            }
             None => copy(candidate, (ends_line, name.as_ref()), feeder, &dictionary, outcome),
         };
         let item = match read {
@@ -600,10 +610,10 @@ fn copy(
     Ok(Ok((digest.finish(), 0)))
 }
 
-/// Feeds a file's lines as their program would rewrite them, and the original bytes.
+/// Feeds a file's lines as their program would rewrite them, with a name in their header, and the original bytes.
 fn migrate(
     candidate: &mut Candidate,
-    migration: &Migration,
+    (migration, mut name): (&Migration, Option<&Name>),
     feeder: &mut Feeder<'_>,
     dictionary: &Arc<Dictionary>,
     outcome: &mut Outcome<'_>,
@@ -631,11 +641,17 @@ fn migrate(
         }
         go_on!(feeder.send_original(block));
         if migrated.len() >= BLOCK_BYTES {
+            if let Some(name) = name.take() {
+                migrated = name.put_into(reading, &migrated);
+            }
             go_on!(feeder.send_lines(std::mem::take(&mut migrated), false, reading, dictionary));
         }
     }
     if migrator.finish(&mut migrated) == Migrated::Written {
         dropped -= 1;
+    }
+    if let Some(name) = name {
+        migrated = name.put_into(reading, &migrated);
     }
     if !migrated.is_empty() {
         go_on!(feeder.send_lines(migrated, false, reading, dictionary));

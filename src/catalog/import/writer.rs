@@ -21,7 +21,7 @@ use crate::session::live::KeptJournal;
 use crate::session::tail_dictionary;
 use crate::session::view::View;
 use crate::store::Store;
-use crate::store::commit::{Author, Batch, Committed, Creation, Finished, Place};
+use crate::store::commit::{Author, Batch, Committed, Creation, Edit, Finished, Place};
 use crate::store::ordinal::Ordinal;
 use crate::store::owner::Owner;
 use crate::store::session_key::SessionKey;
@@ -40,8 +40,8 @@ struct Current<'s> {
 enum Placed {
     /// In the place of another session, whose lines follow the file's. These other files are sources of the new session too.
     Of { place: Place, own: Vec<Ordinal>, sources: Vec<(Vec<u8>, SourceRecord)> },
-    /// Nowhere: the other session has all of it, in another order.
-    Known,
+    /// Nowhere: the other session, which has this record, has all of it, in another order.
+    Known { record: Box<SessionRecord> },
     /// The two cannot be merged.
     Apart { reason: String },
     /// The file fails.
@@ -244,14 +244,14 @@ impl<'s> Writer<'s> {
                     (place, own) = (of, lines);
                     sources.extend(others);
                 }
-                Placed::Known => {
-                    report.status = ImportStatus::Unchanged;
-                    report.add_reason("the store holds a later state of this session");
-                    report.describe(&record);
-                    return self.drop_rows(Outcome::Final(Box::new(report)));
+                Placed::Known { record } => {
+                    return self.note_known((replaced.session, &record), sources, report);
                 }
                 Placed::Apart { reason } => {
-                    return self.drop_rows(Outcome::Apart(report.path, reason));
+                    // Its rows stay marked, so that the owner sweeps them. The receiver may be gone; the import continues.
+                    let _ = self.reports.send(Outcome::Apart(report.path, reason));
+                    self.failing = None;
+                    return Ok(());
                 }
                 Placed::Refused { refusal, reason } => {
                     return self.refuse(report, refusal, &reason);
@@ -310,7 +310,9 @@ impl<'s> Writer<'s> {
         match (losses, on_loss) {
             (None, _) => {}
             (Some(losses), OnLoss::Merge { .. }) => match losses.into_own() {
-                Ok(_) if merged::adds_nothing(old_view, new_view)? => return Ok(Placed::Known),
+                Ok(_) if merged::adds_nothing(old_view, new_view)? => {
+                    return Ok(Placed::Known { record: Box::new(of_old) });
+                }
                 Ok(lines) => own = lines,
                 Err(losses) => return Ok(Placed::Apart { reason: losses.to_string() }),
             },
@@ -386,11 +388,24 @@ impl<'s> Writer<'s> {
         indexed.settle(self.store, creation, NewLeaf::Line(leaf))
     }
 
-    /// Ends a file whose session is not kept; its rows stay marked, so that the owner sweeps them.
-    fn drop_rows(&mut self, outcome: Outcome) -> Result<()> {
+    /// Ends a file with nothing new: notes its state on the session, so that the next sync does not read it. The rows of the file
+    /// stay marked, so that the owner sweeps them.
+    fn note_known(
+        &mut self,
+        (session, record): (SessionKey, &SessionRecord),
+        sources: Vec<(Vec<u8>, SourceRecord)>,
+        mut report: FileReport,
+    ) -> Result<()> {
+        report.status = ImportStatus::Unchanged;
+        report.add_reason("the store holds a later state of this session");
+        report.describe(record);
+        let source = sources.into_iter().next();
+        let source = source.map(|(path, source)| (path, SourceRecord { session, ..source }));
+        let edit = Edit::new(&mut self.batch, session, record);
+        edit.note_file(&mut self.batch, record, record.clone(), source);
+        self.pending.push((session, report));
+        self.commit()?;
         self.failing = None;
-        // The receiver may be gone; the import continues.
-        let _ = self.reports.send(outcome);
         Ok(())
     }
 

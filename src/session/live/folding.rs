@@ -491,10 +491,14 @@ fn place_of(view: View<'_>, text: &[u8], id: &[u8]) -> Result<Option<Ordinal>> {
 mod tests {
     use leafline_import::Family;
 
+    use super::super::change::ImportedFile;
     use super::*;
     use crate::NewSession;
+    use crate::catalog::import::digest::Digest;
+    use crate::import::ImportOptions;
     use crate::pi::Draft;
-    use crate::session::Persistence;
+    use crate::session::{ExportMode, Persistence};
+    use crate::store::source_record::SourceRecord;
 
     #[test]
     fn a_commit_notices_what_the_journal_has_of_its_session() {
@@ -553,5 +557,88 @@ mod tests {
         let problems = store.verify().unwrap().problems;
         let kept = problems.iter().find(|problem| problem.kind == "unfolded");
         assert!(kept.is_some_and(|kept| kept.text.contains(&damaged)), "{problems:#?}");
+    }
+
+    /// A store that has a file of these lines, and the records of the journal that add more lines to it one by one.
+    fn followed(begun: &str, more: &[(&str, &str)]) -> (tempfile::TempDir, Store, Vec<Journaled>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("f.jsonl");
+        std::fs::write(&path, begun).unwrap();
+        let store = Store::in_memory().unwrap();
+        store.import(&[&path], &ImportOptions::default(), &mut ()).unwrap();
+        let session = store.snapshot().unwrap().key_of(b"f").unwrap().unwrap();
+        let mut bytes = begun.to_owned();
+        let records = (1..).zip(more).map(|(sequence, (id, line))| {
+            bytes += line;
+            let mut digest = Digest::default();
+            digest.take(bytes.as_bytes());
+            let size = bytes.len() as u64;
+            let file = ImportedFile {
+                imported: digest.finish(),
+                lines: 0,
+                entries: 0,
+                path: path.as_os_str().as_encoded_bytes().to_vec(),
+                source: SourceRecord { session, size, modified: None },
+            };
+            let change = Change {
+                session: b"f".to_vec(),
+                text: line.as_bytes().to_vec(),
+                ids: Some(id.as_bytes().to_vec()).filter(|id| !id.is_empty()).into_iter().collect(),
+                leaf: Leaf::Imported(Box::new(file)),
+                header: None,
+            };
+            let end = Place { sequence, ..Place::default() };
+            Journaled { session, payload: change.to_bytes(), end }
+        });
+        let records = records.collect();
+        std::fs::write(&path, bytes).unwrap();
+        (folder, store, records)
+    }
+
+    /// Syncs the file, and asserts that the store has its bytes.
+    fn assert_followed(folder: &tempfile::TempDir, store: &Store) {
+        let path = folder.path().join("f.jsonl");
+        store.sync(&[&path], &ImportOptions::default(), &mut ()).unwrap();
+        let mut bytes = Vec::new();
+        store.reader("f").unwrap().export(&ExportMode::Exact, &mut bytes).unwrap();
+        assert_eq!(String::from_utf8(bytes).unwrap(), std::fs::read_to_string(&path).unwrap());
+        assert_eq!(store.sessions().unwrap().len(), 1);
+        assert_eq!(store.verify().unwrap().problems, []);
+    }
+
+    #[test]
+    fn a_record_after_a_lost_one_does_not_stand_for_the_whole_file() {
+        let header = r#"{"type":"session","version":3,"id":"f","timestamp":"2026-02-16T10:20:30.000Z","cwd":"/work"}"#;
+        let line = |id: &str| {
+            format!(
+                r#"{{"type":"message","id":"{id}","parentId":null,"message":{{"role":"user","content":"{id}"}}}}"#
+            ) + "\n"
+        };
+        let (one, two) = (line("a1"), line("b1"));
+        let more = [("a1", &*one), ("b1", &*two)];
+        let (folder, store, mut records) = followed(&format!("{header}\n"), &more);
+        records.remove(0);
+        store.fold_rescued(records, 2).unwrap();
+        let record = store.reader("f").unwrap().record().clone();
+        assert_eq!((record.lines, record.imported.length), (2, header.len() as u64 + 1));
+        assert_followed(&folder, &store);
+    }
+
+    #[test]
+    fn lines_without_ids_that_the_tables_have_are_not_added_again() {
+        let meta = r#"{"timestamp":"2026-02-18T09:00:00.540Z","type":"session_meta","payload":{"id":"f","timestamp":"2026-02-18T09:00:00.528Z","cwd":"/work","originator":"codex_cli_rs","cli_version":"0.171.0","source":"cli"}}"#;
+        let line = |text: &str| {
+            format!(
+                r#"{{"timestamp":"2026-02-18T09:00:01.000Z","type":"event_msg","payload":{{"type":"user_message","message":"{text}"}}}}"#
+            ) + "\n"
+        };
+        let (one, two) = (line("one"), line("two"));
+        let (folder, store, records) =
+            followed(&format!("{meta}\n"), &[("", &one), ("", &two), ("", &two)]);
+        for _ in 0..2 {
+            store.fold_unless_there(records.clone(), 3).unwrap();
+            assert_eq!(store.reader("f").unwrap().record().lines, 4);
+        }
+        assert_followed(&folder, &store);
     }
 }
