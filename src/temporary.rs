@@ -13,7 +13,7 @@ use std::sync::Arc;
 use tempfile::{NamedTempFile, TempPath};
 use uuid::Uuid;
 
-use crate::in_place::{is_mount, write_over};
+use crate::in_place::{is_refused_for_mount, write_over};
 use crate::open_folder::{Kind, OpenFolder};
 use crate::private::open_to_user;
 use crate::store::recorder;
@@ -82,7 +82,9 @@ impl Temporary {
     /// Gives it its name in its folder, or its bytes to the file that has the name and keeps it.
     pub(crate) fn rename(mut self, name: &OsStr) -> Result<()> {
         match self.folder.rename(&self.name, name) {
-            Err(error) if is_mount(&error) => write_over(&self.folder.write(name)?, &self.file),
+            Err(error) if is_refused_for_mount(&error, &self.folder.path().join(name)) => {
+                write_over(&self.folder.write(name)?, &self.file)
+            }
             renamed => {
                 renamed?;
                 self.name.clear();

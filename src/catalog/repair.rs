@@ -11,7 +11,7 @@ use super::path_text;
 use super::salvage::Salvage;
 use crate::destination::{end_of_links, folder_of, with_ending};
 use crate::error::{Error, FileContext, Result, StoreError};
-use crate::in_place::{is_mount, write_over};
+use crate::in_place::{is_refused_for_mount, write_over};
 use crate::lasting::sync_folder;
 use crate::private::new_file;
 use crate::rights::Rights;
@@ -103,7 +103,7 @@ impl Store {
         };
         made.paths.push(beside);
         match std::fs::rename(&new, path) {
-            Err(error) if is_mount(&error) => {
+            Err(error) if is_refused_for_mount(&error, path) => {
                 let place = OpenOptions::new().write(true).open(path).at("opening", path)?;
                 // From here on the store may have some of both, so that both stay until it has one, also for the next repair.
                 made.paths.clear();

@@ -254,7 +254,7 @@ fn is_refusal(error: &Error) -> bool {
         CrossesDevices, InvalidInput, PermissionDenied, ReadOnlyFilesystem, ResourceBusy,
         Unsupported,
     };
-    // The store's file may be a mount of its own, over which nothing can be named.
+    // The last four: nothing can be named over a file that is a mount of its own, and some file systems have no such rename.
     let kinds = [
         PermissionDenied,
         ReadOnlyFilesystem,
