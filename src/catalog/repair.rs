@@ -18,7 +18,7 @@ use crate::rights::Rights;
 use crate::store::clock::now;
 use crate::store::engine_file::{EngineFile, Recovery};
 use crate::store::journal::{DAMAGED_ENDING, JOURNAL_ENDING};
-use crate::store::{Store, StoreOptions};
+use crate::store::{Store, StoreOptions, refine};
 
 /// What the name of the new store has after the store's, until it gets that; a time follows.
 const UNFINISHED: &str = ".repaired-";
@@ -75,7 +75,8 @@ impl Store {
             file => file.at("opening the store", path)?,
         };
         let rights = Rights::of(&file).at("looking at", path)?;
-        let alone = EngineFile::new(file, Recovery::Skipped).map_err(Error::from)?;
+        let alone =
+            EngineFile::new(file, Recovery::Skipped).map_err(|error| refine(error, path))?;
         // On a system without such locks nobody can be asked.
         if matches!(alone.take_alone(), Ok(false)) {
             return Err(Error::Store(StoreError::InUse { path: path.clone() }));

@@ -81,6 +81,7 @@ use redb::backends::InMemoryBackend;
 use redb::{Builder, Database, ReadOnlyDatabase, ReadableDatabase};
 
 pub use self::engine_error::EngineError;
+pub(crate) use self::opening::refine;
 pub(crate) use self::pages::DamagedPage;
 #[cfg(feature = "watch")]
 pub(crate) use self::pages::contained;
