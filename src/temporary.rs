@@ -10,7 +10,7 @@ use std::io::{ErrorKind, Result};
 use std::path::Path;
 use std::sync::Arc;
 
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::{NamedTempFile, PathPersistError, TempPath};
 use uuid::Uuid;
 
 use crate::in_place::{is_refused_for_mount, write_over};
@@ -106,6 +106,32 @@ impl Drop for Temporary {
 pub(crate) fn replace(made: TempPath, path: &Path) -> Result<()> {
     let made = made.keep().map_err(|error| error.error)?;
     std::fs::rename(&made, path).inspect_err(|_| drop(std::fs::remove_file(&made)))
+}
+
+/// Gives a file its name, unless something has it: `AlreadyExists`. `otherwise` does so where the file system has neither hard links
+/// nor a rename that replaces nothing.
+pub(crate) fn name_new(
+    made: TempPath,
+    path: &Path,
+    otherwise: impl FnOnce(PathPersistError) -> Result<()>,
+) -> Result<()> {
+    match made.persist_noclobber(path) {
+        Err(refused)
+            if !matches!(refused.error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) =>
+        {
+            otherwise(refused)
+        }
+        named => named.map_err(|refused| refused.error),
+    }
+}
+
+/// The same by a look before, for a file that no other process is expected to make meanwhile.
+pub(crate) fn name_if_free(made: TempPath, path: &Path) -> Result<()> {
+    match path.symlink_metadata() {
+        Ok(_) => Err(ErrorKind::AlreadyExists.into()),
+        Err(error) if error.kind() == ErrorKind::NotFound => replace(made, path),
+        Err(error) => Err(error),
+    }
 }
 
 /// Removes what killed processes left in a folder. What cannot be examined or removed stays.
