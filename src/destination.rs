@@ -47,6 +47,11 @@ impl Destination {
     }
 }
 
+/// A path that means the same when the process has changed its directory; as it is where that directory cannot be told.
+pub(crate) fn absolute_or_given(path: PathBuf) -> PathBuf {
+    std::path::absolute(&path).unwrap_or(path)
+}
+
 /// Refuses a path that leads to a store or to a file or folder that belongs to one, whether it exists or not.
 pub(crate) fn refuse_store(path: &Path, store: &Path) -> Result<()> {
     refused_if(path, store_file(path, store)?)

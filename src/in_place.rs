@@ -2,14 +2,44 @@
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Result, Seek, SeekFrom, copy};
+use std::path::Path;
 
-/// Whether the system refused to name a file since the one that has the name is such a mount.
-pub(crate) fn is_mount(error: &Error) -> bool {
-    matches!(error.kind(), ErrorKind::ResourceBusy | ErrorKind::CrossesDevices)
+/// Whether the system refused to name a file `path` because the file there is such a mount. The same errors have other causes.
+pub fn is_refused_for_mount(error: &Error, path: &Path) -> bool {
+    matches!(error.kind(), ErrorKind::ResourceBusy | ErrorKind::CrossesDevices) && is_mount(path)
+}
+
+/// Whether a file is mounted by itself: then what is next to it there is of another file system, or another folder, than what
+/// is next to it elsewhere.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn is_mount(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
+
+    let Ok(path) = path.canonicalize() else { return false };
+    let asked = statx(CWD, &path, AtFlags::empty(), StatxFlags::TYPE).ok();
+    let told =
+        asked.filter(|facts| facts.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT));
+    match told {
+        Some(facts) => facts.stx_attributes.contains(StatxAttributes::MOUNT_ROOT),
+        // The system is too old to tell: it does where the file systems differ.
+        None => {
+            let device = |path: &Path| path.metadata().map(|facts| facts.dev()).ok();
+            let folder = path.parent().and_then(device);
+            folder.is_some() && device(&path) != folder
+        }
+    }
+}
+
+/// Other systems mount folders alone.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn is_mount(_: &Path) -> bool {
+    false
 }
 
 /// Gives a file the bytes of another one, on the disk. If the process is killed meanwhile, it has some of both.
-pub(crate) fn write_over(mut file: &File, mut from: &File) -> Result<()> {
+pub fn write_over(mut file: &File, mut from: &File) -> Result<()> {
     from.seek(SeekFrom::Start(0))?;
     file.seek(SeekFrom::Start(0))?;
     let bytes = copy(&mut from, &mut file)?;
@@ -20,6 +50,20 @@ pub(crate) fn write_over(mut file: &File, mut from: &File) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn an_error_alone_does_not_make_a_mount() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, none] = ["file", "none"].map(|name| folder.path().join(name));
+        File::create(&file).unwrap();
+        for kind in [ErrorKind::ResourceBusy, ErrorKind::CrossesDevices] {
+            let is_mount = |path| is_refused_for_mount(&kind.into(), path);
+            assert!(!is_mount(&file) && !is_mount(&none));
+            // A container without it has no mounts to look at.
+            assert!(is_mount(Path::new("/proc")) || !Path::new("/proc/self").exists());
+        }
+    }
 
     #[test]
     fn a_file_that_is_written_over_stays_the_same_file() {

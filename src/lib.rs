@@ -191,7 +191,9 @@ pub mod faults {
 #[doc(hidden)]
 pub mod fuzzing;
 mod history;
-mod in_place;
+/// For the command, too.
+#[doc(hidden)]
+pub mod in_place;
 mod kits;
 mod lasting;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! files are opened.
 
 use std::fs::{File, FileType, Metadata, OpenOptions};
-use std::io::{Error, ErrorKind, Read, Result, Seek};
+use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Result, Seek};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -49,6 +49,26 @@ pub(crate) fn read_unlocked<T>(mut read: impl FnMut() -> Result<T>) -> Result<T>
 
 fn is_locked(error: &Error) -> bool {
     cfg!(windows) && error.raw_os_error() == Some(LOCK_VIOLATION)
+}
+
+/// Whether two files, each read from where it is, have the same bytes.
+pub(crate) fn has_same_bytes(one: &File, other: &File) -> Result<bool> {
+    if one.metadata()?.len() != other.metadata()?.len() {
+        return Ok(false);
+    }
+    let [mut one, mut other] = [one, other].map(BufReader::new);
+    loop {
+        let (first, second) = (one.fill_buf()?, other.fill_buf()?);
+        let bytes = first.len().min(second.len());
+        if first[..bytes] != second[..bytes] {
+            return Ok(false);
+        }
+        if bytes == 0 {
+            return Ok(first.is_empty() && second.is_empty());
+        }
+        one.consume(bytes);
+        other.consume(bytes);
+    }
 }
 
 /// The first bytes of a regular file, at most so many.

@@ -10,10 +10,10 @@ use std::io::{ErrorKind, Result};
 use std::path::Path;
 use std::sync::Arc;
 
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::{NamedTempFile, PathPersistError, TempPath};
 use uuid::Uuid;
 
-use crate::in_place::{is_mount, write_over};
+use crate::in_place::{is_refused_for_mount, write_over};
 use crate::open_folder::{Kind, OpenFolder};
 use crate::private::open_to_user;
 use crate::store::recorder;
@@ -82,7 +82,9 @@ impl Temporary {
     /// Gives it its name in its folder, or its bytes to the file that has the name and keeps it.
     pub(crate) fn rename(mut self, name: &OsStr) -> Result<()> {
         match self.folder.rename(&self.name, name) {
-            Err(error) if is_mount(&error) => write_over(&self.folder.write(name)?, &self.file),
+            Err(error) if is_refused_for_mount(&error, &self.folder.path().join(name)) => {
+                write_over(&self.folder.write(name)?, &self.file)
+            }
             renamed => {
                 renamed?;
                 self.name.clear();
@@ -104,6 +106,32 @@ impl Drop for Temporary {
 pub(crate) fn replace(made: TempPath, path: &Path) -> Result<()> {
     let made = made.keep().map_err(|error| error.error)?;
     std::fs::rename(&made, path).inspect_err(|_| drop(std::fs::remove_file(&made)))
+}
+
+/// Gives a file its name, unless something has it: `AlreadyExists`. `otherwise` does so where the file system has neither hard links
+/// nor a rename that replaces nothing.
+pub(crate) fn name_new(
+    made: TempPath,
+    path: &Path,
+    otherwise: impl FnOnce(PathPersistError) -> Result<()>,
+) -> Result<()> {
+    match made.persist_noclobber(path) {
+        Err(refused)
+            if !matches!(refused.error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) =>
+        {
+            otherwise(refused)
+        }
+        named => named.map_err(|refused| refused.error),
+    }
+}
+
+/// The same by a look before, for a file that no other process is expected to make meanwhile.
+pub(crate) fn name_if_free(made: TempPath, path: &Path) -> Result<()> {
+    match path.symlink_metadata() {
+        Ok(_) => Err(ErrorKind::AlreadyExists.into()),
+        Err(error) if error.kind() == ErrorKind::NotFound => replace(made, path),
+        Err(error) => Err(error),
+    }
 }
 
 /// Removes what killed processes left in a folder. What cannot be examined or removed stays.

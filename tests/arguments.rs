@@ -12,10 +12,11 @@ use std::ops::Bound;
 use std::path::Path;
 
 use leafline::error::ImportError;
+use leafline::export::ExportMode;
 use leafline::files::SessionFiles;
 use leafline::import::{ImportOptions, ImportTotals};
 use leafline::list::{SessionFilter, SessionOrder};
-use leafline::omp::OmpSession;
+use leafline::omp::{Breadcrumbs, OmpSession};
 use leafline::page::PageLimit;
 use leafline::storage::{
     FileSessionStorage, MemorySessionStorage, SessionStorage, StoreSessionStorage,
@@ -319,6 +320,17 @@ fn relative_paths_are_those_of_the_directory_in_which_they_were_given() {
     omp.move_to("c").unwrap();
     assert_eq!(cwd_of(omp.id()), Some(format!("{}/c", other.0)));
     assert_eq!(omp.move_to("").unwrap_err().code(), "EMPTY_DIRECTORY");
+
+    // Session files and breadcrumbs.
+    std::fs::create_dir(folder.path().join("files")).unwrap();
+    store.export_file(first.id(), &ExportMode::Current, Path::new("../files/x.jsonl")).unwrap();
+    let files = SessionFiles::new(["../files"]);
+    let breadcrumbs = Breadcrumbs::new("../crumbs").in_terminal(Some("terminal"));
+    std::env::set_current_dir("/").unwrap();
+    assert_eq!(files.list_all().sessions.len(), 1);
+    assert!(breadcrumbs.write("/", &first).unwrap());
+    assert!(folder.path().join("crumbs/terminal").is_file());
+    std::env::set_current_dir(&other.1).unwrap();
 
     // What lies next to the store.
     #[cfg(feature = "search")]

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use etcetera::BaseStrategy;
-use leafline::{Store, StoreOptions};
+use leafline::error::StoreError;
+use leafline::{Error, Store, StoreOptions};
 
 use super::failure::{Failure, complain_and_advise};
+use super::interrupt::Interrupt;
 use super::output::{is_standard_output, refuse_standard_output};
 
 /// The page cache of a command that imports, in bytes: pages are written once, and the system caches them as well.
@@ -74,6 +76,19 @@ impl Place {
     /// The same, although its journal is lost.
     pub(super) fn open_without_journal(&self) -> Result<Store, Failure> {
         self.open(&StoreOptions { create: false, without_journal: true, ..StoreOptions::default() })
+    }
+
+    /// Opens the store for an import, or creates it, and listens for signals from then on: one that comes earlier ends the command,
+    /// unless the store is being created, which is completed.
+    pub(super) fn open_to_import(&self) -> Result<(Store, Interrupt), Failure> {
+        let options = StoreOptions { create: false, ..Self::options_of_import() };
+        match self.open(&options) {
+            Err(Failure::NotOpened(Error::Store(StoreError::NotFound { .. }))) => {
+                let interrupt = Interrupt::listen()?;
+                Ok((self.open_or_create()?, interrupt))
+            }
+            opened => Ok((opened?, Interrupt::listen()?)),
+        }
     }
 
     /// Opens the store, or creates it.

@@ -91,9 +91,7 @@ pub(super) fn run(
         replace: arguments.replace,
         ..ImportOptions::default()
     };
-    // Before the store is opened: one that is being created is then completed.
-    let interrupt = Interrupt::listen()?;
-    let store = place.open_or_create()?;
+    let (store, interrupt) = place.open_to_import()?;
     let listing = arguments.listing;
     if arguments.watch {
         out.at_once();

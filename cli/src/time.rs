@@ -15,6 +15,9 @@ use super::text;
 /// The characters of a time zone's name that are shown.
 const LONGEST_ZONE: usize = 60;
 
+/// Bytes of a time zone's file, at most: those of the system have 4 KB.
+const LONGEST_ZONE_FILE: u64 = 1 << 20;
+
 /// The system's time zone. If `TZ` names none that is known here it is UTC, which standard error is told once.
 pub(super) fn zone() -> TimeZone {
     static ZONE: OnceLock<TimeZone> = OnceLock::new();
@@ -35,13 +38,14 @@ pub(super) fn zone() -> TimeZone {
     ZONE.get_or_init(find).clone()
 }
 
-/// Returns true for the path of a device or the like, which would be read without an end.
+/// Returns true for the path of a device or the like, which would be read without an end, and of a file too long for a zone.
 fn names_another_thing(named: &OsStr) -> bool {
     let bytes = named.as_encoded_bytes();
     let is_marked = bytes.first() == Some(&b':');
     let text = named.to_string_lossy();
     let path = Path::new(text.strip_prefix(':').filter(|_| is_marked).unwrap_or(&text));
-    path.is_absolute() && path.exists() && !path.is_file()
+    path.metadata()
+        .is_ok_and(|found| !found.is_dir() && (!found.is_file() || found.len() > LONGEST_ZONE_FILE))
 }
 
 /// Milliseconds since 1970 as local time, to the minute: `2026-02-16 10:20`.

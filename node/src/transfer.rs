@@ -322,18 +322,12 @@ impl ImportObserver for Telling {
 
 /// The form of an export by its name.
 pub(crate) fn export_mode(name: Option<&str>, blobs: Option<String>) -> Result<ExportMode> {
-    match (name, blobs) {
-        (None | Some("current"), None) => Ok(ExportMode::Current),
-        (Some("exact"), None) => Ok(ExportMode::Exact),
-        (Some("original"), None) => Ok(ExportMode::Original),
-        (Some("portable"), None) => Ok(ExportMode::Portable),
-        (Some("refs"), Some(blobs)) => Ok(ExportMode::References { blobs: blobs.into() }),
-        (Some("refs"), None) => Err(invalid("an export as `refs` needs a folder for blobs")),
-        (name, Some(_)) => {
-            let name = name.unwrap_or("current");
-            Err(invalid(format!("an export as `{name}` writes no blobs")))
-        }
-        (Some(other), None) => Err(invalid(format!("there is no export as {other:?}"))),
+    match (name.unwrap_or("current"), blobs) {
+        ("refs", Some(blobs)) => Ok(ExportMode::References { blobs: blobs.into() }),
+        ("refs", None) => Err(invalid("an export as `refs` needs a folder for blobs")),
+        (name, Some(_)) => Err(invalid(format!("an export as `{name}` writes no blobs"))),
+        (name, None) => ExportMode::named(name)
+            .ok_or_else(|| invalid(format!("there is no export as {name:?}"))),
     }
 }
 

@@ -132,6 +132,26 @@ test('what is appended is there after a kill', async (t) => {
   store.closeSync()
 })
 
+test('a session is stored with its first entry, whatever that is', (t) => {
+  for (const version of ['0.87.1', '1.6.0', undefined]) {
+    for (const append of [
+      (manager) => manager.appendModelChange('anthropic', 'claude'),
+      (manager) => manager.appendMessage(message('user', 'one')),
+    ]) {
+      const file = path.join(folder(t), 'sessions.leafline')
+      const store = Store.openSync(file)
+      const manager = PiSessionManager.create(store, '/work', { version })
+      assert.equal(store.sessionsSync().length, 0)
+      const id = append(manager)
+      store.closeSync()
+      const again = Store.openSync(file, { create: false })
+      const kept = PiSessionManager.open(again, manager.getSessionId(), { version }).getEntries()
+      assert.deepEqual(kept.map((entry) => entry.id), [id])
+      again.closeSync()
+    }
+  }
+})
+
 test('an id that the session has is not given again', (t) => {
   const store = Store.openSync(path.join(folder(t), 'sessions.leafline'))
   const first = PiSessionManager.create(store, '/work')

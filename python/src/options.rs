@@ -15,16 +15,9 @@ pub(crate) fn family(name: Option<&str>) -> PyResult<Option<Family>> {
 
 /// The form of an export by its name.
 pub(crate) fn mode(name: &str) -> PyResult<ExportMode> {
-    Ok(match name {
-        "current" => ExportMode::Current,
-        "exact" => ExportMode::Exact,
-        "original" => ExportMode::Original,
-        "portable" => ExportMode::Portable,
-        other => {
-            let problem =
-                format!("{other:?} is no mode; there are current, exact, original, portable");
-            return Err(PyValueError::new_err(problem));
-        }
+    ExportMode::named(name).ok_or_else(|| {
+        let problem = format!("{name:?} is no mode; there are current, exact, original, portable");
+        PyValueError::new_err(problem)
     })
 }
 

@@ -6,6 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::folder::{Folder, whole_directory};
+use crate::destination::absolute_or_given;
 use crate::error::{Error, FileContext, Result, SessionError};
 use crate::open_folder::{Kind, OpenFolder, parts};
 use crate::regular_file::may_be_at;
@@ -73,9 +74,11 @@ pub struct Breadcrumb {
 }
 
 impl Breadcrumbs {
-    /// The breadcrumbs in a folder, followed in this process's terminal.
+    /// The breadcrumbs in a folder, followed in this process's terminal. A relative path begins in the working directory of this
+    /// moment.
     pub fn new(folder: impl Into<PathBuf>) -> Self {
-        Self { folder: folder.into(), terminal: None }.in_terminal(terminal_id().as_deref())
+        let folder = absolute_or_given(folder.into());
+        Self { folder, terminal: None }.in_terminal(terminal_id().as_deref())
     }
 
     /// The same for another terminal; with `None`, no breadcrumbs are left or followed.

@@ -11,14 +11,14 @@ use super::path_text;
 use super::salvage::Salvage;
 use crate::destination::{end_of_links, folder_of, with_ending};
 use crate::error::{Error, FileContext, Result, StoreError};
-use crate::in_place::{is_mount, write_over};
+use crate::in_place::{is_refused_for_mount, write_over};
 use crate::lasting::sync_folder;
 use crate::private::new_file;
 use crate::rights::Rights;
 use crate::store::clock::now;
 use crate::store::engine_file::{EngineFile, Recovery};
 use crate::store::journal::{DAMAGED_ENDING, JOURNAL_ENDING};
-use crate::store::{Store, StoreOptions};
+use crate::store::{Store, StoreOptions, refine};
 
 /// What the name of the new store has after the store's, until it gets that; a time follows.
 const UNFINISHED: &str = ".repaired-";
@@ -75,7 +75,8 @@ impl Store {
             file => file.at("opening the store", path)?,
         };
         let rights = Rights::of(&file).at("looking at", path)?;
-        let alone = EngineFile::new(file, Recovery::Skipped).map_err(Error::from)?;
+        let alone =
+            EngineFile::new(file, Recovery::Skipped).map_err(|error| refine(error, path))?;
         // On a system without such locks nobody can be asked.
         if matches!(alone.take_alone(), Ok(false)) {
             return Err(Error::Store(StoreError::InUse { path: path.clone() }));
@@ -103,7 +104,7 @@ impl Store {
         };
         made.paths.push(beside);
         match std::fs::rename(&new, path) {
-            Err(error) if is_mount(&error) => {
+            Err(error) if is_refused_for_mount(&error, path) => {
                 let place = OpenOptions::new().write(true).open(path).at("opening", path)?;
                 // From here on the store may have some of both, so that both stay until it has one, also for the next repair.
                 made.paths.clear();

@@ -112,9 +112,9 @@ pub enum StoreError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// Another process keeps others from writing to the store, and does not get on.
+    /// Another process keeps others from writing to the store, or from opening it, and does not get on.
     #[error(
-        "cannot write to store {path}: {} has kept others from it for {seconds} s and does not get on; try again once it goes on or ends",
+        "cannot use store {path}: {} has kept others from it for {seconds} s and does not get on; try again once it goes on or ends",
         holder(*.process, *.is_stopped)
     )]
     HeldUp {

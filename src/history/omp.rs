@@ -1,7 +1,6 @@
 //! omp's `history.db`: an SQLite database of the same prompts (omp session storage document, prompt history storage).
 
 use std::collections::HashSet;
-use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +19,7 @@ use crate::lasting::sync_folder;
 use crate::regular_file::check_regular;
 use crate::store::prompt_record::PromptRecord;
 use crate::store::prompts::ReadPrompts;
-use crate::temporary::{Temporary, remove_left};
+use crate::temporary::{Temporary, name_if_free, name_new, remove_left};
 
 /// How long to wait for another program's transaction on the file.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -118,15 +117,7 @@ impl PromptHistory {
         let (file, new) = temporary.database().at("writing", path)?.into_parts();
         let transfer = self.export_into(&new, path)?;
         file.sync_all().at("writing", path)?;
-        let kept = new.persist_noclobber(&place).or_else(|refused| match refused.error.kind() {
-            ErrorKind::AlreadyExists => Err(refused),
-            // The file system has neither hard links nor a rename that replaces nothing.
-            _ => match place.try_exists() {
-                Ok(false) => refused.path.persist(&place),
-                _ => Err(refused),
-            },
-        });
-        kept.map_err(|error| error.error).at("writing", path)?;
+        name_new(new, &place, |refused| name_if_free(refused.path, &place)).at("writing", path)?;
         sync_folder(folder);
         Ok(transfer)
     }

@@ -56,6 +56,24 @@ pub enum ExportMode {
 }
 
 impl ExportMode {
+    /// The form of a name, for the forms that write no blobs: `current`, `exact`, `original`, `portable`.
+    ///
+    /// ```
+    /// use leafline::export::ExportMode;
+    ///
+    /// assert_eq!(ExportMode::named("exact"), Some(ExportMode::Exact));
+    /// assert_eq!(ExportMode::named("refs"), None);
+    /// ```
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "current" => Some(Self::Current),
+            "exact" => Some(Self::Exact),
+            "original" => Some(Self::Original),
+            "portable" => Some(Self::Portable),
+            _ => None,
+        }
+    }
+
     /// The folder to which blobs are written, if there is one.
     pub(crate) fn blobs(&self) -> Option<&Path> {
         match self {

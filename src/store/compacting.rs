@@ -15,7 +15,7 @@ use redb::CompactionError;
 use super::backup::{self, Copy};
 use super::creation::Unnamed;
 use super::engine_file::{EngineFile, Recovery};
-use super::opening::open_file;
+use super::opening::{open_file, refine};
 use super::pages::{HEADER, PAGE, Root, guarded, read_header, tables_root, takes_more};
 use super::snapshot::Snapshot;
 use super::{Handle, Shared, Store, StoreOptions, recorder};
@@ -254,7 +254,7 @@ fn is_refusal(error: &Error) -> bool {
         CrossesDevices, InvalidInput, PermissionDenied, ReadOnlyFilesystem, ResourceBusy,
         Unsupported,
     };
-    // The store's file may be a mount of its own, over which nothing can be named.
+    // The last four: nothing can be named over a file that is a mount of its own, and some file systems have no such rename.
     let kinds = [
         PermissionDenied,
         ReadOnlyFilesystem,
@@ -382,7 +382,8 @@ struct Alone<'f> {
 impl<'f> Alone<'f> {
     /// `None` if anyone else has the file open.
     fn take(own: &'f EngineFile, path: &Path) -> Result<Option<Self>> {
-        let lock = EngineFile::new(open_file(path)?, Recovery::Skipped).map_err(Error::from)?;
+        let lock = EngineFile::new(open_file(path)?, Recovery::Skipped)
+            .map_err(|error| refine(error, path))?;
         let failed = |error| Error::from(redb::StorageError::from(error));
         own.leave_open().map_err(failed)?;
         let is_taken = lock.take_alone();
@@ -400,7 +401,8 @@ impl Drop for Alone<'_> {
     fn drop(&mut self) {
         self.lock = None;
         if !self.is_over {
-            self.own.share_open();
+            // Nobody else keeps it alone for long; without it this handle counts as closed.
+            let _ = self.own.share_open();
         }
     }
 }

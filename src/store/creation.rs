@@ -21,7 +21,7 @@ use crate::regular_file::beginning;
 use crate::rights::Rights;
 use crate::store::pages::ReadableTable;
 use crate::store::whole_lock::try_lock;
-use crate::temporary::{Temporary, remove_left, replace};
+use crate::temporary::{Temporary, name_new, remove_left, replace};
 
 /// How often, and after what delay, to check again a file in which another process is creating a store.
 const PATIENCE: usize = 3_000;
@@ -86,10 +86,10 @@ pub(super) fn make(path: &Path) -> Result<()> {
             Some(lock) if cfg!(windows) => {
                 let removed = std::fs::remove_file(path);
                 drop(lock);
-                removed.and_then(|()| name_new(made, path))
+                removed.and_then(|()| name(made, path))
             }
             Some(_) => replace(made, path),
-            None => name_new(made, path),
+            None => name(made, path),
         };
         match named {
             Ok(()) => {
@@ -121,7 +121,7 @@ pub(super) fn make_filled(
         let _ = rights.lend(&open_file(made.path())?);
     }
     made.sync()?;
-    name_new(made.file, path).at("naming", path)?;
+    name(made.file, path).at("naming", path)?;
     recorder::named(path);
     sync_folder(folder_of(path));
     Ok(())
@@ -186,19 +186,13 @@ impl Unnamed {
     }
 }
 
-/// Gives a file its name, unless something has it.
-///
-/// Some file systems have neither hard links nor a rename that replaces nothing. There an empty file takes the name first, as if
-/// it were the rest of a store.
-fn name_new(made: TempPath, path: &Path) -> std::io::Result<()> {
-    let made = match made.persist_noclobber(path) {
-        Err(error)
-            if !matches!(error.error.kind(), ErrorKind::AlreadyExists | ErrorKind::NotFound) =>
-        {
-            error.path
-        }
-        named => return named.map_err(|error| error.error),
-    };
+/// Gives a store its name, unless something has it.
+fn name(made: TempPath, path: &Path) -> std::io::Result<()> {
+    name_new(made, path, |refused| name_in_place_of_rest(refused.path, path))
+}
+
+/// Gives a store its name where that may replace something: an empty file takes the name first, as if it were the rest of a store.
+fn name_in_place_of_rest(made: TempPath, path: &Path) -> std::io::Result<()> {
     new_file().write(true).create_new(true).open(path)?;
     match take_leftover(path) {
         Ok(Leftover::Taken(lock)) => replace(made, path).inspect_err(|_| {

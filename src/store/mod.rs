@@ -81,6 +81,7 @@ use redb::backends::InMemoryBackend;
 use redb::{Builder, Database, ReadOnlyDatabase, ReadableDatabase};
 
 pub use self::engine_error::EngineError;
+pub(crate) use self::opening::refine;
 pub(crate) use self::pages::DamagedPage;
 #[cfg(feature = "watch")]
 pub(crate) use self::pages::contained;
@@ -97,6 +98,7 @@ use self::opening::Opened;
 use self::owner::{Owner, Owners};
 use self::pages::{State, read_header, walk};
 use crate::error::{Corruption, Error, FileContext, Result, StoreError};
+use crate::in_place::is_mount;
 use crate::store::pages::{ReadTransaction, ReadableTable};
 use crate::store::writing::Engine;
 
@@ -339,7 +341,7 @@ impl Store {
             handle,
             handles: AtomicUsize::new(1),
             owners: Owners::new(file.clone()),
-            is_mount: file.is_some() && names::is_mount(&path),
+            is_mount: file.is_some() && is_mount(&path),
             file,
             journal: Journal::default(),
             is_backup: AtomicBool::new(false),

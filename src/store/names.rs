@@ -109,34 +109,6 @@ pub(super) fn identity_and_length(path: &Path) -> io::Result<(Identity, u64)> {
     Ok(((facts.volume_serial_number(), facts.file_index()), facts.file_size()))
 }
 
-/// Whether a file is mounted by itself, as containers do it: then what is next to it there is of another file system, or another
-/// folder, than what is next to it elsewhere.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-pub(super) fn is_mount(path: &Path) -> bool {
-    use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
-
-    let Ok(path) = path.canonicalize() else { return false };
-    let asked = statx(CWD, &path, AtFlags::empty(), StatxFlags::TYPE).ok();
-    let told =
-        asked.filter(|facts| facts.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT));
-    match told {
-        Some(facts) => facts.stx_attributes.contains(StatxAttributes::MOUNT_ROOT),
-        // The system is too old to tell: it does where the file systems differ.
-        None => {
-            let device =
-                |path: &Path| identity_and_length(path).map(|((device, _), _)| device).ok();
-            let folder = path.parent().and_then(device);
-            folder.is_some() && device(&path) != folder
-        }
-    }
-}
-
-/// Other systems mount folders alone.
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(super) fn is_mount(_: &Path) -> bool {
-    false
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,16 +132,5 @@ mod tests {
         assert!(is_named(&file, &first).unwrap() && !is_named(&file, &second).unwrap());
         std::fs::remove_file(&first).unwrap();
         assert_eq!(names_of(&file).unwrap(), 0);
-    }
-
-    #[cfg(target_os = "linux")]
-    #[test]
-    fn a_mount_is_one() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("file");
-        File::create(&file).unwrap();
-        assert!(!is_mount(&file) && !is_mount(&folder.path().join("none")));
-        // A container without it has no mounts to look at.
-        assert!(is_mount(Path::new("/proc")) || !Path::new("/proc/self").exists());
     }
 }

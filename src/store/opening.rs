@@ -19,6 +19,9 @@ use crate::regular_file::beginning;
 /// How often a file is recovered before it is read: each time another writer may leave it again.
 const RECOVERIES: u32 = 5;
 
+/// How often the file is opened until it is the one that has the name.
+const LOOKS: u32 = 100;
+
 /// An open store file.
 pub(super) struct Opened {
     pub(super) handle: Handle,
@@ -73,7 +76,7 @@ fn open_writable(path: &Path, options: &StoreOptions) -> Result<Opened> {
         named(path, || {
             let file = EngineFile::new(open_file(path)?, Recovery::Needed);
             file.map_err(|error| refine(error, path))
-        })
+        })?
     })?;
     Ok(Opened { handle: Handle::Writable(database), file })
 }
@@ -142,7 +145,7 @@ fn try_read(
 ) -> Result<Result<Opened, DatabaseError>> {
     let refused = |error| (Err(error), Arc::default());
     open_checked(|is_strict| {
-        let file = match named(path, &open) {
+        let file = match named(path, &open)? {
             Ok(file) => file,
             Err(error) => return Ok(refused(error)),
         };
@@ -177,13 +180,18 @@ pub(super) fn open_again(
 }
 
 /// Opens the file that has the name. While it waited for who has the file alone, another may have taken its place.
-fn named<E>(path: &Path, open: impl Fn() -> Result<EngineFile, E>) -> Result<EngineFile, E> {
-    loop {
-        let file = open()?;
-        if file.is_at(path) {
-            return Ok(file);
+fn named<E>(
+    path: &Path,
+    open: impl Fn() -> Result<EngineFile, E>,
+) -> Result<Result<EngineFile, E>> {
+    for _ in 0..LOOKS {
+        match open() {
+            Ok(file) if !file.is_at(path) => {}
+            opened => return Ok(opened),
         }
     }
+    let problem = "the name leads to another file each time; another program keeps replacing it, or its file system does not number files";
+    Err(std::io::Error::other(problem)).at("opening the store", path)
 }
 
 /// Opens a file of which all pages are checked from then on.
@@ -233,7 +241,7 @@ fn is_write_refusal(kind: ErrorKind) -> bool {
     matches!(kind, ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem)
 }
 
-pub(super) fn refine(error: DatabaseError, path: &Path) -> Error {
+pub(crate) fn refine(error: DatabaseError, path: &Path) -> Error {
     match error {
         DatabaseError::Storage(error) if NoProgress::of(&error).is_some() => {
             NoProgress::named(error, path)
@@ -333,6 +341,17 @@ mod tests {
         let error = refine(StorageError::Unsupported.into(), &path);
         assert!(matches!(error, Error::Store(StoreError::NoLocks { .. })), "{error}");
         assert_eq!(error.code(), "NO_LOCKS");
+    }
+
+    #[test]
+    fn a_name_that_never_leads_to_the_file_is_given_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let [path, other] = ["store", "other"].map(|name| folder.path().join(name));
+        drop([&path, &other].map(|path| Store::open(path).unwrap()));
+        let open = || EngineFile::new(open_file(&other).unwrap(), Recovery::Needed);
+        let error = named(&path, open).unwrap_err().to_string();
+        assert!(error.contains("another file each time") && error.contains("store"), "{error}");
+        assert!(named(&other, open).unwrap().is_ok());
     }
 
     #[test]

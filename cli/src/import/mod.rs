@@ -20,7 +20,6 @@ pub(super) use self::teller::{Listing, Teller};
 use super::Status;
 use super::failure::{Failure, complain};
 use super::index::Indexing;
-use super::interrupt::Interrupt;
 use super::number::{bytes, counted, counts};
 use super::output::Output;
 use super::place::Place;
@@ -131,9 +130,7 @@ pub(super) fn run(
     if let Some(discovery) = discovery.as_ref().filter(|_| !out.is_json() && !listing.is_quiet()) {
         discovery.print(out)?;
     }
-    // Before the store is opened: one that is being created is then completed.
-    let interrupt = Interrupt::listen()?;
-    let mut store = place.open_or_create()?;
+    let (mut store, interrupt) = place.open_to_import()?;
     let begun = Instant::now();
     // A program counts on an object a file.
     let hidden: &[ImportStatus] = if out.is_json() { &[] } else { USUALLY_HIDDEN };

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use leafline::in_place::{is_refused_for_mount, write_over};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -248,20 +249,15 @@ fn write(path: &Path, old: Option<&str>, new: &str) -> Result<(), Failure> {
     }
     file.as_file().sync_all().map_err(failed)?;
     // Unlike `persist`, a rename on Windows replaces a file that another program has open.
-    let (_lock, made) = file.keep().map_err(|error| failed(error.error))?;
+    let (file, made) = file.keep().map_err(|error| failed(error.error))?;
     let named = std::fs::rename(&made, path);
     if named.is_err() {
         let _ = std::fs::remove_file(&made);
     }
     match named {
-        // The file is a mount of its own, as a container has it: nothing can be named over it.
-        Err(error)
-            if matches!(error.kind(), ErrorKind::ResourceBusy | ErrorKind::CrossesDevices) =>
-        {
-            let mut place = File::options().write(true).open(path).map_err(failed)?;
-            place.write_all(new.as_bytes()).map_err(failed)?;
-            place.set_len(new.len() as u64).map_err(failed)?;
-            place.sync_all().map_err(failed)?;
+        Err(error) if is_refused_for_mount(&error, path) => {
+            let place = File::options().write(true).open(path).map_err(failed)?;
+            write_over(&place, &file).map_err(failed)?;
         }
         named => named.map_err(failed)?,
     }

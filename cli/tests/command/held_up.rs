@@ -10,7 +10,7 @@ use redb::StorageBackend;
 use redb::backends::FileBackend;
 
 use super::scene::{Scene, command, file, header, message};
-use super::signals::{go_on, stop};
+use super::signals::{go_on, signal, stop};
 
 /// The store whose locks this process holds.
 const STORE: &str = "LEAFLINE_TEST_HOLDS";
@@ -18,6 +18,10 @@ const STORE: &str = "LEAFLINE_TEST_HOLDS";
 /// Where the bytes begin of the lock to append, and of the one by which no append begins.
 const JOURNAL: u64 = (3 << 60) + (1 << 32);
 const GATE: u64 = (3 << 60) + (2 << 32);
+
+/// The byte of those who have the store open, and where the bytes begin that say who has it alone.
+const OPEN: u64 = (3 << 60) + 4;
+const ALONE: u64 = (3 << 60) + (6 << 32);
 
 /// Where the bytes begin that say whose the write transaction is, and the engine's own lock of it.
 const TABLES: u64 = (3 << 60) + (4 << 32);
@@ -170,4 +174,45 @@ fn a_change_fails_that_waits_for_the_transaction_of_a_stopped_process_and_names_
     let (is_done, said) = end(Appender::begin(&scene));
     assert!(is_done, "{said}");
     assert_eq!(entries(&scene), 3);
+}
+
+#[test]
+fn no_opening_waits_for_ever_for_a_stopped_process_that_has_the_store_alone() {
+    let scene = Scene::of_session(&file([header("s"), message("a1", None, "first")]));
+    let holder = Holder::of(&scene.store(), ALONE);
+    let file = backend(&scene.store());
+    // As if the other process had it.
+    file.lock_range(Included(OPEN), Included(OPEN)).unwrap();
+    stop(&holder.0);
+    #[cfg(target_os = "linux")]
+    a_signal_ends_the_opening(&scene);
+    let run = scene.run(["ls"]);
+    assert_ne!(run.status, 0);
+    let process = format!("process {}, which is stopped", holder.0.id());
+    assert!(run.stderr.contains(&process), "{}", run.stderr);
+    drop((file, holder));
+    assert_eq!(scene.run(["ls"]).ok().text().lines().count(), 1);
+}
+
+#[cfg(target_os = "linux")]
+fn a_signal_ends_the_opening(scene: &Scene) {
+    use std::os::unix::process::ExitStatusExt;
+
+    use rustix::process::Signal;
+
+    let file = scene.write("other.jsonl", b"");
+    let mut import = command(&scene.store()).arg("import").arg(file).spawn().unwrap();
+    let descriptors = format!("/proc/{}/fd", import.id());
+    let has_opened = || {
+        let links = std::fs::read_dir(&descriptors).unwrap().flatten();
+        let mut files = links.filter_map(|link| std::fs::read_link(link.path()).ok());
+        files.any(|file| file == scene.store())
+    };
+    let begun = Instant::now();
+    while !has_opened() {
+        assert!(begun.elapsed() < PATIENCE, "it does not open the store");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    signal(&import, Signal::TERM);
+    assert_eq!(import.wait().unwrap().signal(), Some(Signal::TERM.as_raw()));
 }

@@ -1,4 +1,4 @@
-//! Stopping another process in the middle of its work, and letting it go on.
+//! Signals to another process: it stops in the middle of its work, goes on, or ends.
 
 use std::process::Child;
 
@@ -16,7 +16,7 @@ pub(crate) fn go_on(child: &Child) {
     signal(child, Signal::CONT);
 }
 
-fn signal(child: &Child, signal: Signal) {
+pub(crate) fn signal(child: &Child, signal: Signal) {
     rustix::process::kill_process(pid(child), signal).unwrap();
 }
 

@@ -71,19 +71,19 @@ impl Incident {
         }
     }
 
-    /// Whether it changes bytes of the file itself.
-    pub(super) fn is_damage(self) -> bool {
-        matches!(self, Self::CutOff | Self::Overwritten { .. })
+    /// Whether it takes records from the file. The first page has none.
+    fn takes_records(self) -> bool {
+        matches!(self, Self::CutOff | Self::Overwritten { is_first: false, .. })
     }
 
     /// Whether bytes are lost that no process knows, if all were killed before.
     pub(super) fn destroys(self) -> bool {
-        self.is_damage() || self == Self::Deleted
+        self.takes_records() || self == Self::Deleted
     }
 
     /// Whether the journal may be left as one that was written less far, which no later record contradicts.
     pub(super) fn may_shorten(self) -> bool {
-        self.is_damage() || self == Self::Replaced(By::Earlier)
+        self.takes_records() || self == Self::Replaced(By::Earlier)
     }
 }
 

@@ -19,6 +19,7 @@ use super::import::report::{FileReport, ImportStatus, Recovery};
 use super::import::{FoundFile, NotFound, beginning, find_files};
 use super::order::Ordered;
 use super::programs::program_folders;
+use crate::destination::absolute_or_given;
 
 /// Session files, and folders of them, that need not be imported.
 ///
@@ -76,9 +77,10 @@ enum Outcome {
 }
 
 impl SessionFiles {
-    /// These files, and the `*.jsonl` files of these folders and of the folders in them.
+    /// These files, and the `*.jsonl` files of these folders and of the folders in them. Relative paths begin in the working
+    /// directory of this moment.
     pub fn new(paths: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
-        Self { paths: paths.into_iter().map(Into::into).collect() }
+        Self { paths: paths.into_iter().map(|path| absolute_or_given(path.into())).collect() }
     }
 
     /// The folders in which the programs keep their sessions: those of [`program_folders`] that exist.

@@ -19,6 +19,7 @@ use super::import::{
     BesideReport, BesideStatus, FileReport, ImportObserver, ImportOptions, ImportStatus, LeftOut,
     Refusal, file_beside, is_in_home, is_named_as_session,
 };
+use crate::destination::absolute_or_given;
 use crate::error::{FileContext, Result};
 use crate::store::opener::Opener;
 use crate::store::{Store, StoreOptions};
@@ -178,7 +179,7 @@ impl Watch {
     fn new(place: Place, paths: &[impl AsRef<Path>], options: &ImportOptions) -> Result<Self> {
         let first = paths.first().map_or(Path::new("."), AsRef::as_ref);
         let (folders, events) = Folders::new(Opener::new(place.path().to_owned()), first)?;
-        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let absolute = |path: &Path| absolute_or_given(path.to_owned());
         let roots = paths
             .iter()
             .map(|path| Root { path: absolute(path.as_ref()), watched: None })

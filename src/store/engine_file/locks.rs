@@ -38,6 +38,8 @@ pub(crate) enum Held {
     Tables,
     /// Says the same of a commit for which appends need not wait.
     Passable,
+    /// Says who has the file alone.
+    Alone,
 }
 
 impl Held {

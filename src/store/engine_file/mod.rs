@@ -24,7 +24,7 @@ use crate::process::Process;
 use crate::regular_file::read_unlocked;
 use crate::rights::Rights;
 use redb::backends::FileBackend;
-use redb::{BackendError, DatabaseError, StorageBackend};
+use redb::{BackendError, DatabaseError, StorageBackend, StorageError};
 
 pub(crate) use self::locks::{Held, Turn};
 use self::own_locks::{OwnLocks, Range, Share};
@@ -39,9 +39,6 @@ const OPEN: Bound<u64> = Bound::Included(locks::FIRST + 4);
 
 /// The byte that the process of the open write transaction holds (redb's design document, "Lock bytes").
 const WRITER: Bound<u64> = Bound::Included(1 << 62);
-
-/// The bytes of the engine's lock of the header (redb's design document, "Lock bytes").
-const HEADER_LOCK: (Bound<u64>, Bound<u64>) = (Bound::Included(0), Bound::Excluded(HEADER as u64));
 
 /// Where the header says that its commit is not confirmed, and the bit (redb's design document, "Database header").
 const UNCONFIRMED: (u64, u8) = (9, 8);
@@ -117,10 +114,14 @@ struct Shared {
 }
 
 impl EngineFile {
-    /// Takes an open file.
+    /// Takes an open file, and waits for a process that has it alone.
+    ///
+    /// # Errors
+    ///
+    /// [`NoProgress`] if that process does not get on.
     pub(crate) fn new(file: File, recovery: Recovery) -> Result<Self, DatabaseError> {
         let file = Self::of(file, recovery, Arc::default())?;
-        file.share_open();
+        file.share_open().map_err(StorageError::from)?;
         Ok(file)
     }
 
@@ -180,9 +181,14 @@ impl EngineFile {
         }
     }
 
-    /// Says that the file is open, for as long as it is. Where the system has no such locks, nobody asks.
-    pub(crate) fn share_open(&self) {
-        let _ = self.lock_shared_range(OPEN, OPEN);
+    /// Says that the file is open, for as long as it is.
+    pub(crate) fn share_open(&self) -> Result<(), BackendError> {
+        let try_share = || self.try_lock_shared_range(OPEN, OPEN);
+        match self.wait_for(Held::Alone, try_share, || Some(0)) {
+            Err(error) if NoProgress::of_backend(&error).is_some() => Err(error),
+            // Where the system has no such locks, nobody asks.
+            _ => Ok(()),
+        }
     }
 
     /// No longer says so.
@@ -193,7 +199,12 @@ impl EngineFile {
     /// Takes the file for itself: others who open it wait until it is closed. `false` if anyone has it open.
     pub(crate) fn take_alone(&self) -> Result<bool, BackendError> {
         self.leave_open()?;
-        self.try_lock_range(OPEN, OPEN)
+        let is_taken = self.try_lock_range(OPEN, OPEN)?;
+        if is_taken {
+            // Without it others only wait longer.
+            let _ = self.try_hold(Held::Alone);
+        }
+        Ok(is_taken)
     }
 
     /// Whether anyone else has the file open, another handle of this process too; also where that cannot be told.
@@ -293,6 +304,11 @@ impl EngineFile {
     /// Notes that a write transaction is being committed, or no longer.
     pub(crate) fn note_commit(&self, commits: bool) {
         self.0.commits.store(commits, Ordering::SeqCst);
+    }
+
+    /// Whether a commit has begun: it waits for locks without end.
+    fn has_to_end(&self) -> bool {
+        self.0.commits.load(Ordering::SeqCst)
     }
 
     /// Takes a lock that nobody else may have.
@@ -408,19 +424,24 @@ impl StorageBackend for EngineFile {
         if (start, end) == (WRITER, WRITER) {
             return self.wait_for(Held::Tables, || self.try_write(), || Some(0)).map(drop);
         }
-        // A reader has it for a moment, which may be the one that has the journal. A commit that has begun has to end.
-        if (start, end) == HEADER_LOCK && !self.0.commits.load(Ordering::SeqCst) {
-            let try_lock = || self.try_lock_range(start, end);
-            return self.wait_for(Held::Journal, try_lock, || Some(0)).map(drop);
+        if self.has_to_end() {
+            let backend = &self.own()?.backend;
+            let take = || backend.lock_range(start, end).map(|()| true);
+            return self.alone((start, end), take).map(drop);
         }
-        let backend = &self.own()?.backend;
-        self.alone((start, end), || backend.lock_range(start, end).map(|()| true)).map(drop)
+        // A reader has the header for a moment, which may be the one that has the journal.
+        self.wait_for(Held::Journal, || self.try_alone((start, end)), || Some(0)).map(drop)
     }
 
     fn lock_shared_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {
-        let backend = &self.own()?.backend;
-        let take = || backend.lock_shared_range(start, end).map(|()| true);
-        self.sharing((start, end), take).map(drop)
+        if self.has_to_end() {
+            let backend = &self.own()?.backend;
+            let take = || backend.lock_shared_range(start, end).map(|()| true);
+            return self.sharing((start, end), take).map(drop);
+        }
+        // The one who commits has the header for a moment.
+        let try_share = || self.try_lock_shared_range(start, end);
+        self.wait_for(Held::Tables, try_share, || Some(0)).map(drop)
     }
 
     fn unlock_range(&self, start: Bound<u64>, end: Bound<u64>) -> Result<(), BackendError> {

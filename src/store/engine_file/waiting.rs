@@ -67,7 +67,7 @@ impl NoProgress {
         }
     }
 
-    fn of_backend(error: &BackendError) -> Option<Self> {
+    pub(super) fn of_backend(error: &BackendError) -> Option<Self> {
         match error {
             BackendError::Io(source) => source.get_ref()?.downcast_ref().copied(),
             _ => None,
@@ -186,7 +186,12 @@ impl EngineFile {
         let limit = match activity {
             Activity::Stopped => PATIENCE,
             // A slow disk may keep it waiting for a commit of another process.
-            Activity::Idle if matches!(self.is_written_elsewhere(), Ok(false)) => PATIENCE,
+            // What one who has the file alone does, such as a repair, cannot be seen in it.
+            Activity::Idle
+                if held != Held::Alone && matches!(self.is_written_elsewhere(), Ok(false)) =>
+            {
+                PATIENCE
+            }
             _ => MOST_PATIENCE,
         };
         if waited < limit {
@@ -268,7 +273,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let stores = [(); 2].map(|()| Store::open(folder.path().join("store")).unwrap());
         let [first, other] = stores.each_ref().map(|store| store.shared.file.as_ref().unwrap());
-        for held in [Held::Journal, Held::Gate, Held::Ending, Held::Tables, Held::Passable] {
+        use Held::{Alone, Ending, Gate, Journal, Passable, Tables};
+        for held in [Journal, Gate, Ending, Tables, Passable, Alone] {
             assert_eq!(other.holder(held).unwrap(), None);
             assert!(first.try_hold(held).unwrap() && !other.try_hold(held).unwrap());
             assert_eq!(other.holder(held).unwrap(), Some(std::process::id()));

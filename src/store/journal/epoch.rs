@@ -1,5 +1,6 @@
 //! Epochs: when a journal is used, by whom, and when one cannot be.
 
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use super::row::{JournalRow, Place};
 use super::tables::JournalChange;
 use super::{DAMAGED_ENDING, JOURNAL_ENDING, Store, lock};
 use crate::error::{Error, FileContext, Result};
-use crate::regular_file::open_regular;
+use crate::regular_file::{has_same_bytes, open_regular};
 use crate::rights::Rights;
 use crate::store::commit::Batch;
 use crate::store::engine_file::{EngineFile, Held};
@@ -59,6 +60,11 @@ impl Uses {
 
 /// Sequence numbers that are left out where a journal is given up: more than are written to one.
 pub(super) const GIVEN_UP: u64 = 1 << 40;
+
+/// Whether a path leads to a file, or to a copy of it.
+fn is_same(file: &File, path: &Path) -> std::io::Result<bool> {
+    Ok(is_named(file, path)? || has_same_bytes(file, &open_regular(path)?)?)
+}
 
 /// How long to wait for the right to append before an epoch begins. Nobody appends then.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -123,7 +129,8 @@ impl Store {
     }
 
     /// Whether the journal beside the store is that of a damaged one in whose place this one came, and has a name beside that,
-    /// too: then the repair was killed before it took the first name away, which is done here.
+    /// too, or a copy where there are no hard links: then the repair was killed before it took the first name away, which is done
+    /// here.
     fn is_let_go(&self, journal: &Path) -> bool {
         let (Some(folder), Some(name)) = (journal.parent(), journal.file_name()) else {
             return false;
@@ -137,7 +144,7 @@ impl Store {
             let name = name.as_encoded_bytes();
             let is_journal = name.ends_with(JOURNAL_ENDING.as_bytes());
             let is_one = name.starts_with(&beginning) && is_journal;
-            is_one && is_named(&file, &entry.path()).unwrap_or(false)
+            is_one && is_same(&file, &entry.path()).unwrap_or(false)
         };
         if !std::fs::read_dir(folder).into_iter().flatten().flatten().any(is_kept) {
             return false;

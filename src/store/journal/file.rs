@@ -5,6 +5,7 @@ use std::io::{Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
 
 use memchr::memmem::Finder;
+use tempfile::PathPersistError;
 
 use super::super::names::{
     Identity, identity, identity_and_length, is_named, may_be_named, names_and_length, names_of,
@@ -19,7 +20,7 @@ use crate::private;
 use crate::regular_file::WITHOUT_WAITING;
 use crate::regular_file::{check_regular, open_regular};
 use crate::rights::Rights;
-use crate::temporary::{Temporary, remove_left};
+use crate::temporary::{Temporary, name_if_free, name_new, remove_left};
 
 /// The beginning of every journal.
 pub(crate) const MAGIC: [u8; 16] = *b"leafline journal";
@@ -274,36 +275,30 @@ impl JournalFile {
             }
         }
         let temporary = Temporary::in_folder(folder)?;
-        let made = temporary.database()?;
-        let mut file = made.as_file();
+        let (mut file, made) = temporary.database()?.into_parts();
         file.write_all(&Title::of(store, 0).page())?;
-        room.give(file, areas.file_bytes())?;
-        like.lend(file)?;
-        recorder::made(file, areas.file_bytes());
-        let sync = recorder::begin_sync(file)?;
+        room.give(&file, areas.file_bytes())?;
+        like.lend(&file)?;
+        recorder::made(&file, areas.file_bytes());
+        let sync = recorder::begin_sync(&file)?;
         file.sync_all()?;
-        sync.done(file)?;
-        let is_free = || {
-            let found = path.symlink_metadata();
-            found.is_err_and(|error| error.kind() == ErrorKind::NotFound)
+        sync.done(&file)?;
+        let otherwise = |refused: PathPersistError| match has_transaction {
+            true => name_if_free(refused.path, path),
+            false => Err(refused.error),
         };
-        let named = made.persist_noclobber(path).or_else(|refused| match refused.error.kind() {
-            ErrorKind::AlreadyExists => Err(refused),
-            _ if has_transaction && is_free() => refused.file.persist(path),
-            _ => Err(refused),
-        });
-        match named {
-            Ok(file) => {
+        match name_new(made, path, otherwise) {
+            Ok(()) => {
                 recorder::named(path);
                 sync_name(folder)?;
                 Self::of(file, path, areas, true)
             }
             // Another process has made it, and its name may not be on the disk yet.
-            Err(error) if error.error.kind() == ErrorKind::AlreadyExists => {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
                 sync_name(folder)?;
                 Self::open(path, store)
             }
-            Err(error) => Err(error.error),
+            Err(error) => Err(error),
         }
     }
 

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use redb::{
     AccessGuard, Key, ReadableTableMetadata as _, StorageError, TableDefinition, TableError,
-    TableHandle as _, TableStats, Value,
+    TableHandle as _, TableStats, TransactionError, Value,
 };
 
 use super::guarded;
 use crate::error::{Error, Result};
+use crate::store::engine_file::NoProgress;
 use crate::store::opener::Opener;
 use crate::store::tables;
 
@@ -54,6 +55,12 @@ impl ReadTransaction {
         begin: impl FnOnce() -> Result<redb::ReadTransaction, redb::TransactionError>,
     ) -> Result<Self> {
         opener.check()?;
+        let begin = || {
+            begin().map_err(|error| match error {
+                TransactionError::Storage(error) => NoProgress::named(error, &opener.path),
+                error => error.into(),
+            })
+        };
         let transaction = Some(read(NAMES, begin)?);
         Ok(Self { opener: Arc::clone(opener), transaction })
     }
