@@ -168,6 +168,23 @@ fn who_closes_the_store_saves_what_a_damaged_journal_had() {
 }
 
 #[cfg(unix)]
+/// The other process has not read the records, so only the one that closes has them.
+#[test]
+fn a_process_that_is_not_the_last_saves_what_a_damaged_journal_had() {
+    for (name, change) in changes() {
+        let (_folder, path, mut session) = new_store();
+        let mut told = Vec::new();
+        append_some(&mut session, "first", 3, &mut told);
+        let mut other = open(&path);
+        append_some(&mut other, "other", 2, &mut told);
+        append_some(&mut session, "and first", 2, &mut told);
+        change(&journal_of(&path));
+        drop(session);
+        drop(other);
+        assert_eq!(texts(&recovered(&path)), told, "{name}");
+    }
+}
+
 #[test]
 fn a_journal_that_was_replaced_or_moved_away_loses_nothing() {
     type Change = fn(&Path, &Path);

@@ -134,7 +134,7 @@ fn a_path_that_is_not_there_is_a_failure_after_the_list() {
     let scene = Scene::new();
     let run = scene.run(["ls", "--files", "gone", path(&samples())]);
     assert!(run.text().lines().count() > 5);
-    assert!(run.fails(1).contains("leafline: gone: "));
+    assert!(run.fails(1).contains("/gone: "));
 }
 
 #[test]

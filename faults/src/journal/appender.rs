@@ -24,17 +24,28 @@ const PAUSE: u64 = 2000;
 pub fn work(number: usize, seed: u64, folder: &Path) {
     let notes = OpenOptions::new().create(true).append(true).open(folder.join(notes(number)));
     let notes = notes.expect("the folder can be written");
-    let random = Rng::with_seed(seed.wrapping_add(number as u64));
-    let mut appender = Appender { notes, random, number, appended: 0 };
+    let random = random(number, seed);
+    let is_visitor = is_visitor(number, seed);
+    let mut appender = Appender { notes, random, number, is_visitor, appended: 0 };
     if let Err(error) = appender.work(folder) {
         appender.note("error", &error.to_string());
     }
+}
+
+fn random(number: usize, seed: u64) -> Rng {
+    Rng::with_seed(seed.wrapping_add(number as u64))
+}
+
+/// Whether a process closes the store now and then, and opens it again.
+pub(super) fn is_visitor(number: usize, seed: u64) -> bool {
+    random(number, seed).u8(..4) == 0
 }
 
 struct Appender {
     notes: File,
     random: Rng,
     number: usize,
+    is_visitor: bool,
     appended: usize,
 }
 
@@ -45,14 +56,13 @@ impl Appender {
     }
 
     fn work(&mut self, folder: &Path) -> Result<()> {
-        let is_visitor = self.random.u8(..4) == 0;
         // A judge that was killed ends it, too.
         let judge = parent_id();
         let is_over = || folder.join(END).exists() || parent_id() != judge;
         while !is_over() {
             let store = Store::open(folder.join(STORE))?;
             let mut sessions = [store.session(&own(self.number))?, store.session(SHARED)?];
-            let visit = if is_visitor { self.random.usize(2..12) } else { usize::MAX };
+            let visit = if self.is_visitor { self.random.usize(2..12) } else { usize::MAX };
             for _ in 0..visit {
                 if is_over() {
                     break;

@@ -72,7 +72,7 @@ impl Incident {
     }
 
     /// Whether it takes records from the file. The first page has none.
-    fn takes_records(self) -> bool {
+    pub(super) fn takes_records(self) -> bool {
         matches!(self, Self::CutOff | Self::Overwritten { is_first: false, .. })
     }
 

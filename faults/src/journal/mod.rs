@@ -153,11 +153,13 @@ impl Scene<'_> {
         }
         self.perform(&mut crowd)?;
         let (folder, taken) = (self.place.folder.to_owned(), self.place.taken());
-        // Only what no living process knew may be lost.
-        let Self { is_killed, incident, .. } = self;
+        let Self { is_killed, incident, seed, .. } = self;
+        // Only what no process knew may be lost: all were killed, or the one that wrote it had closed the store.
+        let has_visitor = || (0..processes).any(|number| appender::is_visitor(number, seed));
+        let is_unknown = is_killed || incident.takes_records() && has_visitor();
         let loss = judge::Loss {
-            told: is_killed && incident.destroys(),
-            end: is_killed && incident.may_shorten(),
+            told: is_unknown && incident.destroys(),
+            end: is_unknown && incident.may_shorten(),
         };
         let (send, receive) = channel();
         // It is not joined: if it hangs, the others go on.

@@ -265,13 +265,30 @@ impl Store {
     /// store next folds the journal, or is told what is wrong.
     pub(crate) fn close_journal(&self) {
         let is_panicking = std::thread::panicking();
+        let store = self.background();
+        // The processes that stay may not know them.
+        if !is_panicking && store.has_lost_records() {
+            let _ = store.fold(Folding::All);
+        }
         self.leave_journal(|| {
             if !is_panicking {
-                let store = self.background();
                 let _ = store.fold(Folding::AndEnd);
                 store.close_epoch();
             }
         });
+    }
+
+    /// Whether the journal no longer has all records that this process knows and the tables lack.
+    fn has_lost_records(&self) -> bool {
+        let Ok(row) = self.committed().and_then(|snapshot| snapshot.journal_row()) else {
+            return false;
+        };
+        let known = self.known_beyond(&row, 0).len();
+        known > 0
+            && match self.journaled(&row) {
+                Ok((there, _)) => there.len() < known,
+                Err(error) => is_damage(&error),
+            }
     }
 
     /// Folds a journal that a killed process left, and ends its epoch.
