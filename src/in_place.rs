@@ -13,8 +13,6 @@ pub fn is_refused_for_mount(error: &Error, path: &Path) -> bool {
 /// is next to it elsewhere.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn is_mount(path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-
     use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 
     let Ok(path) = path.canonicalize() else { return false };
@@ -23,13 +21,23 @@ pub(crate) fn is_mount(path: &Path) -> bool {
         asked.filter(|facts| facts.stx_attributes_mask.contains(StatxAttributes::MOUNT_ROOT));
     match told {
         Some(facts) => facts.stx_attributes.contains(StatxAttributes::MOUNT_ROOT),
-        // The system is too old to tell: it does where the file systems differ.
-        None => {
-            let device = |path: &Path| path.metadata().map(|facts| facts.dev()).ok();
-            let folder = path.parent().and_then(device);
-            folder.is_some() && device(&path) != folder
-        }
+        // Linux before 5.8.
+        None => is_listed(&path, &std::fs::read("/proc/self/mountinfo").unwrap_or_default()),
     }
+}
+
+/// Whether a path is the fifth field of a line of `mountinfo`, where spaces and the like are octal.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn is_listed(path: &Path, mounts: &[u8]) -> bool {
+    let escaped = |byte: &u8| match byte {
+        b' ' | b'\t' | b'\n' | b'\\' => format!("\\{byte:03o}").into_bytes(),
+        _ => vec![*byte],
+    };
+    let path: Vec<u8> = path.as_os_str().as_encoded_bytes().iter().flat_map(escaped).collect();
+    let mut places = mounts
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| line.split(|byte| *byte == b' ').nth(4));
+    places.any(|place| place == path)
 }
 
 /// Other systems mount folders alone.
@@ -62,6 +70,17 @@ mod tests {
             assert!(!is_mount(&file) && !is_mount(&none));
             // A container without it has no mounts to look at.
             assert!(is_mount(Path::new("/proc")) || !Path::new("/proc/self").exists());
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_system_that_does_not_tell_has_a_list_of_mounts() {
+        let mounts = b"36 35 98:0 /mnt1 /a\\040file rw - ext3 /dev/root rw\n37 36 0:5 / /proc rw";
+        for (path, is_mount) in
+            [("/a file", true), ("/proc", true), ("/mnt1", false), ("/a", false)]
+        {
+            assert_eq!(is_listed(Path::new(path), mounts), is_mount, "{path}");
         }
     }
 

@@ -51,12 +51,14 @@ fn is_locked(error: &Error) -> bool {
     cfg!(windows) && error.raw_os_error() == Some(LOCK_VIOLATION)
 }
 
-/// Whether two files, each read from where it is, have the same bytes.
+/// Whether two files have the same bytes.
 pub(crate) fn has_same_bytes(one: &File, other: &File) -> Result<bool> {
     if one.metadata()?.len() != other.metadata()?.len() {
         return Ok(false);
     }
     let [mut one, mut other] = [one, other].map(BufReader::new);
+    one.rewind()?;
+    other.rewind()?;
     loop {
         let (first, second) = (one.fill_buf()?, other.fill_buf()?);
         let bytes = first.len().min(second.len());
@@ -139,6 +141,19 @@ mod tests {
         assert_eq!(beginning(file.path(), 3).unwrap(), b"tex");
         assert_eq!(beginning(file.path(), 9).unwrap(), b"text");
         assert!(beginning(file.path().parent().unwrap(), 3).is_err());
+    }
+
+    #[test]
+    fn files_are_compared_from_their_beginning_each_time() {
+        let files = ["one text", "one text", "its text"].map(|text| {
+            let file = tempfile::NamedTempFile::new().unwrap();
+            std::fs::write(file.path(), text).unwrap();
+            File::open(file.path()).unwrap()
+        });
+        for _ in 0..2 {
+            assert!(has_same_bytes(&files[0], &files[1]).unwrap());
+            assert!(!has_same_bytes(&files[0], &files[2]).unwrap());
+        }
     }
 
     #[test]

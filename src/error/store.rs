@@ -112,9 +112,9 @@ pub enum StoreError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// Another process keeps others from writing to the store, or from opening it, and does not get on.
+    /// Another process keeps others from writing to the store, or from opening it, without progress.
     #[error(
-        "cannot use store {path}: {} has kept others from it for {seconds} s and does not get on; try again once it goes on or ends",
+        "cannot use store {path}: {} has blocked it for {seconds} s without progress; try again once it goes on or ends",
         holder(*.process, *.is_stopped)
     )]
     HeldUp {
@@ -202,7 +202,16 @@ fn holder(process: Option<u32>, is_stopped: bool) -> String {
 }
 
 fn reads(reader: Option<[u16; 3]>) -> String {
+    let own = [
+        env!("CARGO_PKG_VERSION_MAJOR"),
+        env!("CARGO_PKG_VERSION_MINOR"),
+        env!("CARGO_PKG_VERSION_PATCH"),
+    ];
+    let own = own.map(|part| part.parse().unwrap_or(0));
     match reader {
+        Some(reader) if reader <= own => {
+            "a development build made it: import its sessions again into a new store".to_owned()
+        }
         Some([major, minor, patch]) => {
             format!("Leafline {major}.{minor}.{patch} and later read it")
         }

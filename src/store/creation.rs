@@ -188,11 +188,11 @@ impl Unnamed {
 
 /// Gives a store its name, unless something has it.
 fn name(made: TempPath, path: &Path) -> std::io::Result<()> {
-    name_new(made, path, |refused| name_in_place_of_rest(refused.path, path))
+    name_new(made, path, |refused| name_in_place_of_empty(refused.path, path))
 }
 
-/// Gives a store its name where that may replace something: an empty file takes the name first, as if it were the rest of a store.
-fn name_in_place_of_rest(made: TempPath, path: &Path) -> std::io::Result<()> {
+/// Gives a store its name where that may replace something: an empty file takes the name first, and the store replaces it.
+fn name_in_place_of_empty(made: TempPath, path: &Path) -> std::io::Result<()> {
     new_file().write(true).create_new(true).open(path)?;
     match take_leftover(path) {
         Ok(Leftover::Taken(lock)) => replace(made, path).inspect_err(|_| {

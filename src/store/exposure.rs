@@ -1,4 +1,4 @@
-//! A store that other users of the machine may open: it was given other rights.
+//! A store whose permissions let other users open it.
 
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};

@@ -78,7 +78,7 @@ mod tests {
 
     use super::super::failing_disk::Disk;
     use super::*;
-    use crate::error::Error;
+    use crate::error::StoreError;
 
     #[test]
     fn versions_come_back() {
@@ -93,6 +93,13 @@ mod tests {
         assert!(page.contains(&format!("`meta[\"format\"]` is {FORMAT}.")));
         let changes = include_str!("../../CHANGELOG.md");
         assert!(changes.contains(&format!("Store format {FORMAT}.")));
+    }
+
+    #[test]
+    fn a_store_of_a_development_build_is_imported_again() {
+        let (path, reader) = ("store".into(), Some(FIRST_READER));
+        let error = StoreError::UnknownFormat { path, format: 10, reader }.to_string();
+        assert!(error.contains("import its sessions again"), "{error}");
     }
 
     /// Writes a store of the next format as a later version would: a new table and the number, in one transaction.
@@ -116,7 +123,7 @@ mod tests {
         for left in 0.. {
             let failing = disk.copy();
             failing.fail_after(left);
-            let upgraded = failing.database().map_err(Error::from).and_then(|it| upgrade(&it));
+            let upgraded = failing.database().and_then(|it| upgrade(&it));
             match failing.copy().open() {
                 Ok(store) => {
                     assert!(store.verify().unwrap().problems.is_empty());

@@ -190,7 +190,7 @@ fn named<E>(
             opened => return Ok(opened),
         }
     }
-    let problem = "the name leads to another file each time; another program keeps replacing it, or its file system does not number files";
+    let problem = "the path keeps changing to a different file; another program keeps replacing it, or its file system does not number files";
     Err(std::io::Error::other(problem)).at("opening the store", path)
 }
 

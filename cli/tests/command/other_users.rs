@@ -117,7 +117,7 @@ fn a_store_that_root_has_written_to_stays_its_owners() {
     }
 }
 
-/// As earlier versions left it, or as somebody has made it.
+/// As somebody has made it.
 #[test]
 fn a_journal_of_another_user_is_not_given_up() {
     if !can_change_users() {

@@ -256,7 +256,7 @@ fn an_import_into_a_file_that_is_gone_fails_loudly() {
     }
 }
 
-/// What an earlier version left: a session whose record is there and whose rows are not.
+/// A session whose record is there and whose rows are not.
 #[test]
 fn a_session_that_lost_its_rows_is_not_called_unchanged() {
     let lines_table = TableDefinition::<(u64, u64, u32), &[u8]>::new("lines");

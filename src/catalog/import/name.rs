@@ -37,7 +37,7 @@ pub(super) fn name_to_keep(
     // Without a rank of its own, a cleared name is one that the lines give a later time.
     let is_kept = match record.title_rank {
         NAMED_HERE => !is_later(of_file, time),
-        _ => is_later(time, of_file),
+        _ => time > of_file,
     };
     let name = record.title.clone().filter(|_| !is_cleared).unwrap_or_default();
     Ok(Ok(is_kept.then(|| Name { name, time: time.unwrap_or_else(now) })))

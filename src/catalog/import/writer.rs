@@ -40,7 +40,7 @@ struct Current<'s> {
 enum Placed {
     /// In the place of another session, whose lines follow the file's. These other files are sources of the new session too.
     Of { place: Place, own: Vec<Ordinal>, sources: Vec<(Vec<u8>, SourceRecord)> },
-    /// Nowhere: the other session, which has this record, has all of it, in another order.
+    /// Nowhere: the other session already has every line, in another order. This is its record.
     Known { record: Box<SessionRecord> },
     /// The two cannot be merged.
     Apart { reason: String },

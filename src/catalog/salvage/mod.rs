@@ -219,7 +219,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotAStore`] if nothing of a store is in the file.
+    /// [`StoreError::NotAStore`] if nothing of a store is in the file, [`StoreError::UnknownFormat`] if another version made it.
     /// [`ExportError::WouldReplaceStore`](crate::error::ExportError::WouldReplaceStore) if `new` is a store or what belongs to
     /// one. [`Error::File`] if there is a file at `new` already, and
     /// if the system fails. Damage is no error.
@@ -242,6 +242,10 @@ impl Store {
 fn fill(damaged: &Path, made: &Path, new: &Path) -> Result<Salvage> {
     let store = open(made)?;
     let salvaged = store.take_rows_of(damaged)?;
+    if let Some(format) = salvaged.other_format {
+        let path = damaged.to_owned();
+        return Err(Error::Store(StoreError::UnknownFormat { path, format, reader: None }));
+    }
     let mut salvage = Salvage {
         pages: salvaged.damaged.len() as u64,
         lost: salvaged.lost.values().cloned().collect(),

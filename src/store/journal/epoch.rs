@@ -61,11 +61,6 @@ impl Uses {
 /// Sequence numbers that are left out where a journal is given up: more than are written to one.
 pub(super) const GIVEN_UP: u64 = 1 << 40;
 
-/// Whether a path leads to a file, or to a copy of it.
-fn is_same(file: &File, path: &Path) -> std::io::Result<bool> {
-    Ok(is_named(file, path)? || has_same_bytes(file, &open_regular(path)?)?)
-}
-
 /// How long to wait for the right to append before an epoch begins. Nobody appends then.
 const PATIENCE: Duration = Duration::from_millis(20);
 
@@ -144,12 +139,21 @@ impl Store {
             let name = name.as_encoded_bytes();
             let is_journal = name.ends_with(JOURNAL_ENDING.as_bytes());
             let is_one = name.starts_with(&beginning) && is_journal;
-            is_one && is_same(&file, &entry.path()).unwrap_or(false)
+            is_one
+                && (is_named(&file, &entry.path()).unwrap_or(false)
+                    || self.has_copy(&file, &entry.path()).unwrap_or(false))
         };
         if !std::fs::read_dir(folder).into_iter().flatten().flatten().any(is_kept) {
             return false;
         }
         self.is_read_only() || std::fs::remove_file(journal).is_ok()
+    }
+
+    /// Whether a repair has kept a copy of a journal under this name. If the damaged store was put back, it is in use again.
+    fn has_copy(&self, journal: &File, kept: &Path) -> std::io::Result<bool> {
+        let store = kept.with_extension("");
+        Ok(has_same_bytes(journal, &open_regular(kept)?)?
+            && !has_same_bytes(&open_regular(self.path())?, &open_regular(&store)?)?)
     }
 
     /// Says to other processes that this one uses the journal, so that none ends its epoch. Without the lock of an open

@@ -55,6 +55,8 @@ pub(crate) struct Salvaged {
     pub(crate) broken_blobs: Vec<Hash>,
     /// Whether the new store has the number of the old one, so that the journal can be folded into it.
     pub(crate) has_number: bool,
+    /// The format that the file states, if it is not this one: its rows mean something else.
+    pub(crate) other_format: Option<u64>,
     /// Whether the row that says how far the tables are was found.
     pub(crate) has_journal_row: bool,
 }
@@ -84,8 +86,12 @@ impl Store {
         let reached = reach(&file, &sound, |found| rows.put(found.table, found.key, found.value));
         let reached = reached.map_err(|error: Failed| error.at(damaged))?;
         let ids = rows.finish()?;
-        let Ids { has_number, has_journal_row, .. } = ids;
-        let mut salvaged = Salvaged { has_number, has_journal_row, ..Salvaged::default() };
+        let Ids { has_number, other_format, has_journal_row, .. } = ids;
+        let mut salvaged =
+            Salvaged { has_number, other_format, has_journal_row, ..Salvaged::default() };
+        if other_format.is_some() {
+            return Ok(salvaged);
+        }
         let mut loose = Loose::new(self, &file, &ids.sessions);
         if !reached.damaged.is_empty() {
             loose.find(&reached).map_err(|error| error.at(damaged))?;
@@ -436,6 +442,7 @@ struct Ids {
     /// Blobs of which lines have only the names.
     never_there: BTreeSet<Hash>,
     has_number: bool,
+    other_format: Option<u64>,
     has_journal_row: bool,
 }
 
@@ -465,6 +472,10 @@ impl<'s> Writer<'s> {
             self.ids.never_there.insert(hash);
         }
         self.ids.has_number |= table == "meta" && key == b"store";
+        if table == "meta" && key == format::NAME.as_bytes() {
+            let format = value.try_into().map(u64::from_le_bytes).ok();
+            self.ids.other_format = format.filter(|format| *format != format::FORMAT);
+        }
         self.ids.has_journal_row |= table == "journal";
         let transaction = match self.transaction.take() {
             Some(transaction) => transaction,

@@ -9,9 +9,10 @@ use redb::WriteTransaction;
 use crate::catalog::import::ImportOptions;
 use crate::error::Result;
 use crate::pi::Draft;
+use crate::salvage::RepairOptions;
 use crate::session::Persistence;
 use crate::store::journal::JOURNAL_ENDING;
-use crate::store::tables;
+use crate::store::{format, tables};
 use crate::{NewSession, Session, Store};
 
 /// A store of two sessions, of which the second has lost rows. Returns its path and the second one's id.
@@ -54,6 +55,24 @@ fn a_leaf_that_is_lost_is_told() {
     assert_eq!((&session.id, session.missing.len()), (&id, 0));
     assert!(session.is_doubtful && !salvage.is_complete(), "{salvage:?}");
     assert_eq!(salvage.whole, 1);
+}
+
+#[test]
+fn a_store_of_another_format_is_not_taken_for_a_damaged_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, _) = damaged(folder.path(), |transaction, _| {
+        transaction.open_table(tables::META)?.insert(format::NAME, 10)?;
+        Ok(())
+    });
+    let before = std::fs::read(&path).unwrap();
+    let new = folder.path().join("new");
+    let options = RepairOptions { rebuild: true, ..RepairOptions::default() };
+    let errors = [
+        Store::salvage(&path, &new).map(drop).unwrap_err(),
+        Store::repair(&path, &options).map(drop).unwrap_err(),
+    ];
+    assert!(errors.iter().all(|error| error.to_string().contains("has format 10")), "{errors:?}");
+    assert!(!new.exists() && std::fs::read(&path).unwrap() == before);
 }
 
 #[test]
