@@ -99,7 +99,7 @@ fn a_store_of_another_format_is_refused() {
     drop(database);
     let error = Store::open(&path).unwrap_err();
     let told = error.to_string();
-    assert!(told.contains("format 99") && told.contains("Leafline 0.1.0 and later"), "{told}");
+    assert!(told.contains("format 99") && told.contains("import its sessions again"), "{told}");
 }
 
 #[test]
