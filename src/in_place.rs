@@ -4,13 +4,12 @@ use std::fs::File;
 use std::io::{Error, ErrorKind, Result, Seek, SeekFrom, copy};
 use std::path::Path;
 
-/// Whether the system refused to name a file `path` because the file there is such a mount. The same errors have other causes.
+/// Returns true if the system refused a rename to `path` because the file there is such a mount. The same errors have other causes.
 pub fn is_refused_for_mount(error: &Error, path: &Path) -> bool {
     matches!(error.kind(), ErrorKind::ResourceBusy | ErrorKind::CrossesDevices) && is_mount(path)
 }
 
-/// Whether a file is mounted by itself: then what is next to it there is of another file system, or another folder, than what
-/// is next to it elsewhere.
+/// Returns true if a file is the root of a mount.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn is_mount(path: &Path) -> bool {
     use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
@@ -26,7 +25,7 @@ pub(crate) fn is_mount(path: &Path) -> bool {
     }
 }
 
-/// Whether a path is the fifth field of a line of `mountinfo`, where spaces and the like are octal.
+/// Returns true if a path is the fifth field of a line of `mountinfo`, which has spaces and the like in octal.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn is_listed(path: &Path, mounts: &[u8]) -> bool {
     let escaped = |byte: &u8| match byte {

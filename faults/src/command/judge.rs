@@ -126,12 +126,12 @@ fn shown(session: &Session) -> String {
     )
 }
 
-/// Whether the session `kept` has each line of its own and of its file as often as one of the two had it, and the file has all of
-/// them if it was written.
+/// Checks that the session `kept` has each line of its own and of its file as often as one of the two had it, and that the file, if
+/// it was written, has all of them.
 ///
 /// # Errors
 ///
-/// What is missing or there twice.
+/// The line that is missing or repeated.
 pub fn merged(before: &State, after: &State, file: &str) -> Judgement {
     let lines = |state: &State| {
         let session = state.store.as_ref().and_then(|store| store.sessions.get("kept"));

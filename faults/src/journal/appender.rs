@@ -24,21 +24,22 @@ const PAUSE: u64 = 2000;
 pub fn work(number: usize, seed: u64, folder: &Path) {
     let notes = OpenOptions::new().create(true).append(true).open(folder.join(notes(number)));
     let notes = notes.expect("the folder can be written");
-    let random = random(number, seed);
-    let is_visitor = is_visitor(number, seed);
+    let (random, is_visitor) = begin(number, seed);
     let mut appender = Appender { notes, random, number, is_visitor, appended: 0 };
     if let Err(error) = appender.work(folder) {
         appender.note("error", &error.to_string());
     }
 }
 
-fn random(number: usize, seed: u64) -> Rng {
-    Rng::with_seed(seed.wrapping_add(number as u64))
+fn begin(number: usize, seed: u64) -> (Rng, bool) {
+    let mut random = Rng::with_seed(seed.wrapping_add(number as u64));
+    let is_visitor = random.u8(..4) == 0;
+    (random, is_visitor)
 }
 
-/// Whether a process closes the store now and then, and opens it again.
+/// Returns true if a process closes and reopens the store now and then.
 pub(super) fn is_visitor(number: usize, seed: u64) -> bool {
-    random(number, seed).u8(..4) == 0
+    begin(number, seed).1
 }
 
 struct Appender {

@@ -71,7 +71,7 @@ impl Incident {
         }
     }
 
-    /// Whether it takes records from the file. The first page has none.
+    /// Returns true if the file loses records. The first page has none.
     pub(super) fn takes_records(self) -> bool {
         matches!(self, Self::CutOff | Self::Overwritten { is_first: false, .. })
     }

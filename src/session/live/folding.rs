@@ -267,7 +267,7 @@ impl Store {
         let is_panicking = std::thread::panicking();
         let store = self.background();
         // The processes that stay may not know them.
-        if !is_panicking && store.has_lost_records() {
+        if !is_panicking && store.shares_journal() && store.has_lost_records() {
             let _ = store.fold(Folding::All);
         }
         self.leave_journal(|| {
@@ -278,7 +278,7 @@ impl Store {
         });
     }
 
-    /// Whether the journal no longer has all records that this process knows and the tables lack.
+    /// Returns true if the journal lacks records that this process knows and the tables lack.
     fn has_lost_records(&self) -> bool {
         let Ok(row) = self.committed().and_then(|snapshot| snapshot.journal_row()) else {
             return false;

@@ -38,7 +38,7 @@ pub(crate) enum Held {
     Tables,
     /// Says the same of a commit for which appends need not wait.
     Passable,
-    /// Says who has the file alone.
+    /// Names the exclusive holder of the file.
     Alone,
 }
 

@@ -306,7 +306,7 @@ impl EngineFile {
         self.0.commits.store(commits, Ordering::SeqCst);
     }
 
-    /// Whether a commit has begun: it waits for locks without end.
+    /// Returns true if a commit has begun, which waits for locks without end.
     fn has_to_end(&self) -> bool {
         self.0.commits.load(Ordering::SeqCst)
     }

@@ -186,7 +186,7 @@ impl EngineFile {
         let limit = match activity {
             Activity::Stopped => PATIENCE,
             // A slow disk may keep it waiting for a commit of another process.
-            // What one who has the file alone does, such as a repair, cannot be seen in it.
+            // The work of an exclusive holder, such as a repair, does not show in the file.
             Activity::Idle
                 if held != Held::Alone && matches!(self.is_written_elsewhere(), Ok(false)) =>
             {

@@ -184,6 +184,12 @@ impl Store {
         Ok(true)
     }
 
+    /// Returns true if another open store uses the journal.
+    pub(crate) fn shares_journal(&self) -> bool {
+        let engine = self.shared.file.as_ref();
+        engine.is_some_and(|engine| matches!(engine.is_journal_shared(), Ok(true)))
+    }
+
     /// No longer uses the journal. Calls `end` if this handle used it and no other one does.
     pub(crate) fn leave_journal(&self, end: impl FnOnce()) {
         self.journal().background.stop();

@@ -144,9 +144,7 @@ impl Store {
         epoch: u64,
         file: &JournalFile,
     ) -> io::Result<u64> {
-        let engine = self.shared.file.as_ref();
-        let Some(engine) = engine.filter(|engine| matches!(engine.is_journal_shared(), Ok(true)))
-        else {
+        let Some(engine) = self.shared.file.as_ref().filter(|_| self.shares_journal()) else {
             self.sync_and_check(file, epoch)?;
             return Ok(written.sequence);
         };
